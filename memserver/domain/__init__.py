@@ -1,0 +1,1 @@
+"""Frozen values, errors and ports: what every layer above agrees on."""

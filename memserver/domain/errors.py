@@ -1,0 +1,281 @@
+"""Everything that can be refused, as a tree. Errors take data and compose their own message;
+`code` is the stable name that callers may rely on."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+from uuid import UUID
+
+
+class MemserverError(Exception):
+    """Root of all errors that a caller can cause or must know about."""
+
+    code: ClassVar[str] = "internal_error"
+
+
+# --- who is asking -----------------------------------------------------------------------
+
+
+class Unauthenticated(MemserverError):
+    code = "unauthenticated"
+
+    def __init__(self) -> None:
+        super().__init__("No valid API key: send 'Authorization: Bearer <key>'.")
+
+
+class Forbidden(MemserverError):
+    """The key is valid, but not for this."""
+
+    code = "forbidden"
+
+
+class NamespaceForbidden(Forbidden):
+    code = "namespace_forbidden"
+
+    def __init__(self, path: str, wanted: str) -> None:
+        super().__init__(f"This key has no grant to {wanted} the namespace {path!r}.")
+
+
+class RoleForbidden(Forbidden):
+    code = "role_forbidden"
+
+    def __init__(self, role: str, wanted: str) -> None:
+        super().__init__(f"A key with the role {role!r} may not {wanted}.")
+
+
+# --- what was asked ----------------------------------------------------------------------
+
+
+class Invalid(MemserverError):
+    """The request can be understood, and is refused for what it says."""
+
+    code = "invalid_request"
+
+
+class InvalidNamespace(Invalid):
+    code = "invalid_namespace"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path[:80]!r} is no namespace: use letters, digits, '.', '_' and '-', "
+            "segments separated by '/', at most 200 characters."
+        )
+
+
+class InvalidCursor(Invalid):
+    code = "invalid_cursor"
+
+    def __init__(self) -> None:
+        super().__init__("The cursor was not issued by this list; start again without one.")
+
+
+class InvalidVector(Invalid):
+    code = "invalid_vector"
+
+
+class WrongDimension(InvalidVector):
+    code = "wrong_dimension"
+
+    def __init__(self, got: int, expected: int) -> None:
+        super().__init__(f"The vector has {got} numbers; the encoder's have {expected}.")
+
+
+class NotFinite(InvalidVector):
+    code = "vector_not_finite"
+
+    def __init__(self) -> None:
+        super().__init__("The vector holds NaN or infinity, or is all zeros.")
+
+
+class InvalidPoint(Invalid):
+    """A point that the index engine must never see."""
+
+    code = "invalid_point"
+
+
+class InvalidImport(Invalid):
+    code = "invalid_import"
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(f"Line {line} cannot be imported: {reason}. Nothing was stored.")
+        self.line = line
+
+
+class TooLarge(Invalid):
+    code = "too_large"
+
+    def __init__(self, what: str, limit: int, unit: str = "bytes") -> None:
+        super().__init__(f"{what} is over the limit of {limit:,} {unit}.")
+
+
+# --- what is there -----------------------------------------------------------------------
+
+
+class NotFound(MemserverError):
+    """Not there, or outside the key's grants: the two are not told apart."""
+
+    code = "not_found"
+
+    def __init__(self, what: str, name: UUID | str) -> None:
+        super().__init__(f"There is no {what} {name}.")
+
+
+class NamespaceNotFound(NotFound):
+    code = "namespace_not_found"
+
+    def __init__(self, path: str) -> None:
+        super().__init__("namespace", repr(path))
+
+
+class TenantNotFound(NotFound):
+    code = "tenant_not_found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__("tenant", repr(name))
+
+
+class KeyNotFound(NotFound):
+    code = "key_not_found"
+
+    def __init__(self, key_id: UUID) -> None:
+        super().__init__("key", key_id)
+
+
+class TrajectoryNotFound(NotFound):
+    code = "trajectory_not_found"
+
+    def __init__(self, trajectory_id: UUID) -> None:
+        super().__init__("trajectory", trajectory_id)
+
+
+class ItemNotFound(NotFound):
+    code = "item_not_found"
+
+    def __init__(self, item_id: UUID) -> None:
+        super().__init__("item", item_id)
+
+
+class VersionNotFound(NotFound):
+    code = "version_not_found"
+
+    def __init__(self, version_id: UUID) -> None:
+        super().__init__("item version", version_id)
+
+
+class RetrievalNotFound(NotFound):
+    code = "retrieval_not_found"
+
+    def __init__(self, retrieval_id: UUID) -> None:
+        super().__init__("retrieval", retrieval_id)
+
+
+class ChangeNotFound(NotFound):
+    code = "change_not_found"
+
+    def __init__(self, change_id: UUID) -> None:
+        super().__init__("change", change_id)
+
+
+class OperationNotFound(NotFound):
+    code = "operation_not_found"
+
+    def __init__(self, operation_id: UUID) -> None:
+        super().__init__("operation", operation_id)
+
+
+# --- what stands in the way --------------------------------------------------------------
+
+
+class Conflict(MemserverError):
+    code = "conflict"
+
+
+class IdConflict(Conflict):
+    code = "id_conflict"
+
+    def __init__(self, what: str, row_id: UUID) -> None:
+        super().__init__(f"The {what} {row_id} exists with other content.")
+
+
+class IdempotencyConflict(Conflict):
+    code = "idempotency_conflict"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"The idempotency key {key!r} was used with another body.")
+
+
+class AlreadyUndone(Conflict):
+    code = "already_undone"
+
+    def __init__(self, change_id: UUID, by: UUID) -> None:
+        super().__init__(f"The change {change_id} was undone by the change {by}.")
+
+
+class UndoConflict(Conflict):
+    """Later changes touched the rows; they must be undone first."""
+
+    code = "undo_conflict"
+
+    def __init__(self, change_id: UUID, later: Sequence[UUID]) -> None:
+        names = ", ".join(str(change) for change in later)
+        super().__init__(f"Rows of the change {change_id} were touched since by: {names}.")
+        self.later = tuple(later)
+
+
+class PlanOutdated(Conflict):
+    code = "plan_outdated"
+
+    def __init__(self, operation_id: UUID) -> None:
+        super().__init__(
+            f"The plan {operation_id} no longer fits what is stored; ask for a new plan."
+        )
+
+
+class WrongState(Conflict):
+    code = "wrong_state"
+
+    def __init__(self, what: str, row_id: UUID, state: str, wanted: str) -> None:
+        super().__init__(f"The {what} {row_id} is {state} and cannot be {wanted}.")
+
+
+# --- what is not ready -------------------------------------------------------------------
+
+
+class Unavailable(MemserverError):
+    """Try again later; nothing was stored."""
+
+    code = "unavailable"
+
+
+class Busy(Unavailable):
+    code = "busy"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is over capacity; try again shortly.")
+
+
+class EncoderChanged(MemserverError):
+    """The stored vectors come from another encoder than the configured one."""
+
+    code = "encoder_changed"
+
+    def __init__(self, stored: str, configured: str) -> None:
+        super().__init__(
+            f"The index was built by the encoder {stored}, the settings name {configured}. "
+            "Run 'memserver reindex --offline' to rebuild it, or restore the setting."
+        )
+
+
+class DataInUse(MemserverError):
+    code = "data_in_use"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"Another process uses {path}; stop it first.")
+
+
+class OperationCancelled(MemserverError):
+    """Raised inside a job when its operation was asked to stop."""
+
+    code = "operation_cancelled"
+
+    def __init__(self, operation_id: UUID) -> None:
+        super().__init__(f"The operation {operation_id} was cancelled.")

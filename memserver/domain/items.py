@@ -1,0 +1,220 @@
+"""What is remembered: items with immutable versions, one typed body a kind."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from memserver.domain.scope import Namespace
+
+
+class Kind(StrEnum):
+    SKILL = "skill"
+    PRINCIPLE = "principle"
+    HINT = "hint"
+    CASE = "case"
+    RULE = "rule"
+    FACT = "fact"
+    SUMMARY = "summary"
+    PREFERENCE = "preference"
+    NOTE = "note"
+
+
+class Status(StrEnum):
+    """`active` items are retrieved; the others are kept and never offered."""
+
+    ACTIVE = "active"
+    QUARANTINED = "quarantined"
+    MERGED = "merged"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A variable of a skill, written `{name}` in its steps. `type` says what fills it;
+    `example` is one value that was seen to."""
+
+    name: str
+    type: str = "object"
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillStep:
+    """One action template and what should be observed after it."""
+
+    action: str
+    expect: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillBody:
+    """How to do something. `form` says in which shape (`workflow`, later code, milestones …);
+    `goal` is the goal template with slots, `when` says in words when to use it."""
+
+    when: str
+    steps: tuple[SkillStep, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    goal: str = ""
+    form: str = "workflow"
+
+
+@dataclass(frozen=True, slots=True)
+class HintBody:
+    """What to do at a point where runs were seen to part; `avoid` is what the failed ones did."""
+
+    when: str
+    do: str
+    avoid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBody:
+    """Something that always or never holds; a common mistake is one."""
+
+    text: str
+    when: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactBody:
+    """A value of a key of an entity; a new value is a new version of the same item."""
+
+    entity: str
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseBody:
+    """One solved (or failed) task, kept whole enough to be imitated."""
+
+    goal: str
+    steps: tuple[str, ...] = ()
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TextBody:
+    """Free text: principle, summary, preference, note."""
+
+    text: str
+
+
+Body = SkillBody | HintBody | RuleBody | FactBody | CaseBody | TextBody
+
+BODY_OF: dict[Kind, type[Body]] = {
+    Kind.SKILL: SkillBody,
+    Kind.HINT: HintBody,
+    Kind.RULE: RuleBody,
+    Kind.FACT: FactBody,
+    Kind.CASE: CaseBody,
+    Kind.PRINCIPLE: TextBody,
+    Kind.SUMMARY: TextBody,
+    Kind.PREFERENCE: TextBody,
+    Kind.NOTE: TextBody,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The steps of a trajectory that a version was drawn from (all of it where none is named)."""
+
+    trajectory_id: UUID
+    steps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A thing remembered. `head` is its current version; `merged_into` the version of another
+    item that stands for it since a consolidation."""
+
+    id: UUID
+    namespace: Namespace
+    kind: Kind
+    title: str
+    status: Status
+    head: UUID
+    created_at: datetime
+    merged_into: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One immutable content of an item. Valid time is [valid_from, valid_to); recorded time is
+    `recorded_at`. `method` names what made it (`api`, `distill/workflows`, …)."""
+
+    id: UUID
+    item_id: UUID
+    namespace: Namespace
+    number: int
+    title: str
+    body: Body
+    valid_from: datetime
+    recorded_at: datetime
+    valid_to: datetime | None = None
+    parent: UUID | None = None
+    method: str = "api"
+    sources: tuple[Source, ...] = ()
+    task_type: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The version as an agent reads it."""
+        return render(self.title, self.body)
+
+    @property
+    def content_hash(self) -> str:
+        return content_hash(self.title, self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An item together with one of its versions (its head unless said otherwise)."""
+
+    item: Item
+    version: Version
+
+
+def render(title: str, body: Body) -> str:
+    """Title and body as plain text, one line a step; never empty where the body has content."""
+    lines = [title, *_lines(body)]
+    return "\n".join(dict.fromkeys(line for line in lines if line))
+
+
+def _lines(body: Body) -> list[str]:
+    match body:
+        case SkillBody():
+            steps = [
+                f"{n}. {step.action}" + (f" → {step.expect}" if step.expect else "")
+                for n, step in enumerate(body.steps, 1)
+            ]
+            return [body.when and f"When: {body.when}", *steps]
+        case HintBody():
+            return [
+                body.when and f"When: {body.when}",
+                f"Do: {body.do}",
+                body.avoid and f"Avoid: {body.avoid}",
+            ]
+        case RuleBody():
+            return [body.when and f"When: {body.when}", body.text]
+        case FactBody():
+            return [f"{body.entity} · {body.key}: {body.value}"]
+        case CaseBody():
+            steps = [f"{n}. {step}" for n, step in enumerate(body.steps, 1)]
+            return [f"Goal: {body.goal}", *steps, f"Score: {body.score:g}"]
+        case TextBody():
+            return [body.text]
+
+
+def content_hash(title: str, body: Body) -> str:
+    """SHA-256 over title and body: equal for equal content, whatever the item."""
+    canonical = json.dumps(
+        [type(body).__name__, title, asdict(body)], sort_keys=True, ensure_ascii=False
+    )
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""What server and trainers share about policies; numpy only."""

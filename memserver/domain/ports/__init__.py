@@ -1,0 +1,44 @@
+"""The ports: what services need from the outside, as Protocols that adapters fulfil."""
+
+from memserver.domain.ports.encoder import Encoder, SparseEncoder, SparseVector
+from memserver.domain.ports.index import Filter, Hit, Leg, Point, VectorIndex
+from memserver.domain.ports.jobs import Jobs, Work
+from memserver.domain.ports.store import (
+    Clock,
+    Document,
+    FeedEntry,
+    ItemFilter,
+    Once,
+    Page,
+    PageRequest,
+    Reader,
+    Store,
+    StoredReply,
+    TrajectoryFilter,
+    Writer,
+)
+
+__all__ = [
+    "Clock",
+    "Document",
+    "Encoder",
+    "FeedEntry",
+    "Filter",
+    "Hit",
+    "ItemFilter",
+    "Jobs",
+    "Leg",
+    "Once",
+    "Page",
+    "PageRequest",
+    "Point",
+    "Reader",
+    "SparseEncoder",
+    "SparseVector",
+    "Store",
+    "StoredReply",
+    "TrajectoryFilter",
+    "VectorIndex",
+    "Work",
+    "Writer",
+]

@@ -1,0 +1,91 @@
+"""The vector index: a projection of the change log that can be thrown away and rebuilt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from memserver.domain.ports.encoder import SparseVector
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One window of one document (an item version or a trajectory).
+
+    `id` derives from tenant, document and window. No text, beliefs or counters: only what
+    filters need. `created` is Unix seconds.
+    """
+
+    id: UUID
+    document: UUID
+    item: UUID
+    namespace_id: int
+    kind: str
+    status: str
+    task_type: str
+    created: int
+    dense: npt.NDArray[np.float32] = field(repr=False, compare=False)
+    sparse: SparseVector = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a search is confined to. Fails closed: no namespaces means no hits; empty `kinds`
+    or `statuses` means any; None means no condition."""
+
+    namespace_ids: tuple[int, ...]
+    kinds: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    task_type: str | None = None
+    created_from: int | None = None
+    created_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One search: exactly one of `dense` (shape [dimension]) and `sparse` is set."""
+
+    filter: Filter
+    limit: int
+    dense: npt.NDArray[np.float32] | None = field(default=None, compare=False)
+    sparse: SparseVector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A document found by a leg, with its best window's score (cosine, or BM25)."""
+
+    document: UUID
+    item: UUID
+    score: float
+
+
+class VectorIndex(Protocol):
+    """Safe for use by many threads. Every method raises `InvalidPoint`, `WrongDimension` or
+    `NotFinite` before the engine sees anything wrong, and `Busy` when its queue is full."""
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """All or none visible as a whole chunk of at most 256 is applied; searchable on return."""
+
+    def delete_documents(self, documents: Sequence[UUID]) -> None:
+        """Removes every window of these documents; unknown ones are fine."""
+
+    def search(self, legs: Sequence[Leg]) -> list[list[Hit]]:
+        """Hits a leg, best first, one a document, ties by document id. One round trip."""
+
+    def documents(self) -> set[UUID]:
+        """Every document in the index, by paging; for audits and rebuilds."""
+
+    def count(self) -> int:
+        """Points in the index."""
+
+    def flush(self) -> None:
+        """Returns once all that was applied survives a crash of the process."""
+
+    def clear(self) -> None:
+        """Empties the index."""
+
+    def close(self) -> None: ...

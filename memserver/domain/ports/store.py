@@ -1,0 +1,247 @@
+"""The SQL store. Reads are scoped; content is written only by applying a `Draft`."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
+from uuid import UUID
+
+from memserver.domain.changes import Change, Draft, RowChange, RowRef
+from memserver.domain.decisions import Decision
+from memserver.domain.evidence import Belief, Evidence
+from memserver.domain.items import Entry, Kind, Status, Version
+from memserver.domain.operations import Operation, State
+from memserver.domain.scope import Key, Namespace, Scope, Tenant
+from memserver.domain.trajectories import Trajectory
+
+T = TypeVar("T")
+R = TypeVar("R")
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """`cursor` is what the page before gave, opaque to callers. `InvalidCursor` if it is not."""
+
+    limit: int = 100
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[R]):
+    rows: tuple[R, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryFilter:
+    """`namespaces` are exact ids that were resolved before; empty means none."""
+
+    namespaces: tuple[int, ...]
+    task_type: str | None = None
+    environment: str | None = None
+    agent: str | None = None
+    success: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFilter:
+    """`namespaces` as above; empty `kinds` or `statuses` means any."""
+
+    namespaces: tuple[int, ...]
+    kinds: tuple[Kind, ...] = ()
+    statuses: tuple[Status, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """An idempotency key with the hash of the body that it came with."""
+
+    tenant: UUID
+    route: str
+    key: str
+    body_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    status: int
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEntry:
+    """A change as the indexer sees it: which rows it touched, whoever owns them."""
+
+    position: int
+    tenant: UUID
+    refs: tuple[RowRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What the index should hold of one item version or trajectory. A document that is not
+    `live` must not be in the index."""
+
+    id: UUID
+    item: UUID
+    tenant: UUID
+    namespace_id: int
+    kind: str
+    status: str
+    task_type: str
+    created: int
+    text: str
+    live: bool
+
+
+class Reader(Protocol):
+    """A consistent view. Methods that take a `scope` see only what its grants reach: rows
+    outside are as if they were not there. Filtering happens in SQL, by namespace id."""
+
+    # access
+    def key_by_digest(self, digest: str) -> Key | None: ...
+    def has_keys(self) -> bool: ...
+    def tenant(self, name: str) -> Tenant | None: ...
+    def keys(self, scope: Scope, page: PageRequest) -> Page[Key]: ...
+    def key(self, scope: Scope, key_id: UUID) -> Key | None: ...
+    def namespace(self, scope: Scope, path: str) -> Namespace | None: ...
+    def namespaces_under(self, scope: Scope, pattern: str) -> tuple[Namespace, ...]:
+        """What exists and is covered both by `pattern` and by the scope's grants."""
+
+    def namespaces(self, scope: Scope, page: PageRequest) -> Page[Namespace]: ...
+
+    # content
+    def trajectory(self, scope: Scope, trajectory_id: UUID) -> Trajectory | None: ...
+    def trajectories_by_id(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Trajectory]: ...
+    def trajectories(
+        self, scope: Scope, where: TrajectoryFilter, page: PageRequest
+    ) -> Page[Trajectory]: ...
+    def trajectories_of_task(self, scope: Scope, goal_or_template: str) -> frozenset[UUID]:
+        """Ids of the runs whose normal goal or template id is the given one, and of their
+        siblings by template id."""
+
+    def item(self, scope: Scope, item_id: UUID) -> Entry | None:
+        """The item with its head version."""
+
+    def items(self, scope: Scope, where: ItemFilter, page: PageRequest) -> Page[Entry]: ...
+    def items_by_id(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Entry]: ...
+    def items_by_content(
+        self, scope: Scope, namespace: Namespace, kind: Kind, content_hash: str
+    ) -> tuple[Entry, ...]:
+        """Active items whose head has this content, oldest first."""
+
+    def entries_by_version(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Entry]:
+        """For each visible version id its item together with that version."""
+
+    def versions(self, scope: Scope, item_id: UUID) -> tuple[Version, ...]:
+        """All versions of a visible item, newest first."""
+
+    def beliefs(self, scope: Scope, versions: Sequence[UUID]) -> dict[UUID, tuple[Belief, ...]]:
+        """The beliefs of each version, one a context; nothing for a version without any."""
+
+    def evidence(self, scope: Scope, subject: UUID) -> tuple[Evidence, ...]: ...
+    def evidence_of_cause(self, scope: Scope, cause: UUID) -> tuple[Evidence, ...]:
+        """What a trajectory or a retrieval led to, in the order in which it was recorded."""
+
+    def decision(self, scope: Scope, decision_id: UUID) -> Decision | None: ...
+    def decisions_of_trajectory(
+        self, scope: Scope, trajectory_id: UUID
+    ) -> tuple[Decision, ...]: ...
+
+    # the log
+    def change(self, scope: Scope, change_id: UUID) -> Change | None:
+        """Visible where at least one of its rows lies in the scope's reach."""
+
+    def changes(
+        self, scope: Scope, namespaces: Sequence[int], page: PageRequest, row: UUID | None = None
+    ) -> Page[Change]:
+        """Newest first; those that touched `row`, or an item's version, where it is given."""
+
+    def row_changes(self, scope: Scope, change_id: UUID, page: PageRequest) -> Page[RowChange]: ...
+
+    # operations
+    def operation(self, scope: Scope, operation_id: UUID) -> Operation | None: ...
+    def operations(
+        self, scope: Scope, states: Sequence[State], page: PageRequest
+    ) -> Page[Operation]: ...
+
+    # the server's own work: not bound to one caller
+    def any_operation(self, operation_id: UUID) -> Operation | None: ...
+    def unfinished_operations(self) -> tuple[Operation, ...]:
+        """Every operation that has not ended, oldest first."""
+
+    def feed(self, after: int, limit: int) -> tuple[FeedEntry, ...]:
+        """Changes with a position above `after`, in order, at most `limit` of them."""
+
+    def head_position(self) -> int:
+        """The newest change's position, 0 where there is none."""
+
+    def documents(self, tenant: UUID, refs: Sequence[RowRef]) -> tuple[Document, ...]:
+        """What the index should now hold for these rows: for an item or version, all the
+        versions of that item (only an active item's head is live); for a trajectory, itself;
+        for a row that is gone, a document that is not live."""
+
+    def live_documents(self, after: tuple[str, UUID] | None, limit: int) -> tuple[Document, ...]:
+        """All live documents of all tenants, paged by (table, id)."""
+
+    def vectors(self, hashes: Sequence[str], fingerprint: str) -> dict[str, bytes]:
+        """Kept float32 vectors by the SHA-256 of the window's text."""
+
+    def mark(self, name: str) -> tuple[int, str] | None:
+        """A projection's position and the fingerprint it was built with."""
+
+
+class Writer(Reader, Protocol):
+    """One transaction: all of it or none. Sees its own writes."""
+
+    def apply(self, draft: Draft) -> Change:
+        """Writes content and logs it. Evidence gets its `seq`, and the beliefs of every subject
+        touched are folded again, over the items merged into it as well. Rows must be of the
+        draft's tenant. An empty draft gives a change with no rows."""
+
+    def undo(self, scope: Scope, change_id: UUID, reason: str) -> Change:
+        """Puts back the rows that the change touched. Raises `ChangeNotFound` (also where a row
+        lies outside the scope), `AlreadyUndone`, `UndoConflict`."""
+
+    def replay(self, once: Once) -> StoredReply | None:
+        """The reply stored under the key within 24 h; `IdempotencyConflict` for another body."""
+
+    def store_reply(self, once: Once, reply: StoredReply) -> None: ...
+
+    # plain rows
+    def add_tenant(self, tenant: Tenant) -> None: ...
+    def add_key(self, key: Key) -> None: ...
+    def revoke_key(self, key_id: UUID, tenant: UUID) -> None: ...
+    def ensure_namespace(self, tenant: UUID, path: str) -> Namespace: ...
+    def add_decision(self, decision: Decision) -> None: ...
+    def put_operation(self, operation: Operation) -> None:
+        """Insert or overwrite."""
+
+    def lock_operation(self, operation_id: UUID) -> Operation | None:
+        """As `any_operation`, locked against other writers until the end."""
+
+    def put_vectors(self, fingerprint: str, vectors: dict[str, bytes]) -> None: ...
+    def set_mark(self, name: str, position: int, fingerprint: str) -> None: ...
+
+
+class Store(Protocol):
+    """Owns connections. Safe for use by many threads."""
+
+    def reading(self) -> AbstractContextManager[Reader]: ...
+
+    def write(self, work: Callable[[Writer], T]) -> T:
+        """Runs `work` in one transaction and returns once it is durable. `work` must be short,
+        must not call the store again, and may be run again after a serialisation failure.
+        What it raises is raised here, and then nothing of it is stored."""
+
+    def write_later(self, work: Callable[[Writer], None]) -> None:
+        """Queues `work`; it is committed before any write that this process asks for after it.
+        A crash may lose it; a failure is logged. Drops (and counts) when the queue is full."""
+
+    @property
+    def dropped(self) -> int:
+        """How many queued works were dropped or failed since the start."""
+
+    def close(self) -> None: ...
