@@ -1,0 +1,1 @@
+"""The typed links between skills, and what walks, calibrates and maintains them."""
