@@ -1,0 +1,48 @@
+"""What all request and response models share."""
+
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+R = TypeVar("R")
+
+
+class Model(BaseModel):
+    """Unknown fields are refused, so that a misspelt one never passes unnoticed. The client
+    reads replies with `extra="ignore"`, so that an older client understands a newer server."""
+
+    model_config = ConfigDict(extra="forbid", from_attributes=True)
+
+
+class Page(Model, Generic[R]):
+    """One page of a list. `next_cursor` is null on the last."""
+
+    rows: list[R]
+    next_cursor: str | None = None
+
+
+class Receipt(Model):
+    """What every write answers: the change that was made (null where nothing was new), its
+    position in the log, and whether it can already be found by retrieve."""
+
+    change_id: str | None = None
+    position: int = 0
+    searchable: bool = True
+
+
+NamespacePath = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=200),
+    Field(examples=["team/web-agent"], description="A namespace, such as `team/web-agent`."),
+]
+NamespacePattern = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=203),
+    Field(
+        examples=["team/**"],
+        description="A namespace, a subtree such as `team/**`, or `**` for all.",
+    ),
+]
+ShortText = Annotated[str, StringConstraints(max_length=500)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

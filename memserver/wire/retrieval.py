@@ -1,0 +1,111 @@
+"""Retrieve: a task in, what helps it out."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+
+from memserver.wire.base import Model, NamespacePattern, ShortText
+from memserver.wire.items import Belief, Source
+
+
+class TextCondition(Model):
+    eq: ShortText | None = None
+    in_: Annotated[list[ShortText], Field(alias="in", min_length=1, max_length=50)] | None = None
+
+    @model_validator(mode="after")
+    def names_one_operator(self) -> "TextCondition":
+        if (self.eq is None) == (self.in_ is None):
+            raise ValueError("give either eq or in")
+        return self
+
+
+class TimeCondition(Model):
+    gte: AwareDatetime | None = None
+    lt: AwareDatetime | None = None
+
+    @model_validator(mode="after")
+    def names_an_operator(self) -> "TimeCondition":
+        if self.gte is None and self.lt is None:
+            raise ValueError("give gte or lt")
+        return self
+
+
+class Filters(Model):
+    """Conditions that a hit must meet, all of them. Other fields and operators are refused."""
+
+    kind: TextCondition | None = None
+    task_type: TextCondition | None = None
+    created_at: TimeCondition | None = None
+
+
+class RetrieveRequest(Model):
+    """What is asked. Name one `namespace` or several `namespaces`; `path/**` reads a subtree.
+
+    `trajectory_id` is the run that asks: it and what was derived only from it stay out, and its
+    outcome is credited to what is packed. `exclude_task` (for evaluation) is a goal or template
+    id whose runs, and what was derived only from them, stay out too. `vector` replaces the
+    encoding of the query by one made before with the server's own encoder.
+    """
+
+    query: Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+    namespace: NamespacePattern | None = None
+    namespaces: Annotated[list[NamespacePattern], Field(max_length=50)] | None = None
+    k: Annotated[int, Field(ge=1, le=100)] = 10
+    budget_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    kinds: Annotated[list[ShortText], Field(min_length=1, max_length=20)] | None = None
+    task_type: ShortText | None = None
+    trajectory_id: UUID | None = None
+    exclude_task: Annotated[str, StringConstraints(max_length=20_000)] | None = None
+    filters: Filters | None = None
+    vector: Annotated[list[float], Field(min_length=1, max_length=65_536)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def names_its_namespaces(cls, data: Any) -> Any:
+        if isinstance(data, dict) and not (data.get("namespace") or data.get("namespaces")):
+            raise ValueError("name a namespace, or several namespaces")
+        return data
+
+
+class ArmHit(Model):
+    rank: int
+    score: float
+
+
+class RetrievedItem(Model):
+    """One thing that may help. `id` is an item's or, for the kind `trajectory`, a run's.
+
+    `why` is a sentence; `arms` says which searches found it, at which rank and raw score
+    (cosine, or BM25); `score` is the fused one that ordered the list, comparable only within
+    it. `grounded` says that a skill's slots were filled from the query.
+    """
+
+    id: UUID
+    version_id: UUID
+    namespace: str
+    kind: str
+    title: str
+    text: str
+    score: float
+    why: str
+    arms: dict[str, ArmHit]
+    belief: Belief
+    sources: list[Source]
+    tokens: int
+    grounded: bool = False
+    truncated: bool = False
+
+
+class Retrieved(Model):
+    """`text` is all items as one block for a prompt; `tokens` counts it by `token_counter`.
+    `left_out` counts candidates by the gate that refused them."""
+
+    retrieval_id: UUID
+    items: list[RetrievedItem]
+    text: str
+    tokens: int
+    token_counter: str
+    budget_tokens: int | None
+    policy: str
+    left_out: dict[str, int]
