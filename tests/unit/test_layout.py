@@ -19,7 +19,7 @@ PACKAGES = [ROOT / name for name in WHEEL["packages"]]
 SOURCES = sorted(path for package in PACKAGES for path in package.rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
-NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "manager", "misc", "base"}
+NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 LINES_AT_MOST = 500
 
 
