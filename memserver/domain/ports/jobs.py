@@ -8,9 +8,9 @@ class Work(Protocol):
     """What a job engine drives. Every call may be repeated after a crash without harm: an
     effect and its marker are committed together in our SQL."""
 
-    def begin(self, operation_id: UUID) -> tuple[str, ...]:
+    def begin(self, operation_id: UUID, attempt: int) -> tuple[str, ...]:
         """Marks the operation running and gives its steps' names, the same at every call; none
-        where it has ended."""
+        where it has ended or has come to a later attempt."""
 
     def step(self, operation_id: UUID, name: str) -> None:
         """Does one step, unless its marker is there. Raises `OperationCancelled`."""
