@@ -51,13 +51,15 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class Belief:
     """Beta counts over one subject and context: the sum of credited success and failure,
-    without the prior. `outcomes` counts pieces of evidence, not their weight."""
+    without the prior. `outcomes` counts pieces of evidence, not their weight; `last` is when
+    the newest of them was recorded."""
 
     subject: UUID
     context: str = ""
     successes: float = 0.0
     failures: float = 0.0
     outcomes: int = 0
+    last: datetime | None = None
 
     @property
     def weight(self) -> float:
@@ -86,6 +88,7 @@ class Belief:
             successes=self.successes + other.successes,
             failures=self.failures + other.failures,
             outcomes=self.outcomes + other.outcomes,
+            last=max(filter(None, (self.last, other.last)), default=None),
         )
 
 
@@ -107,6 +110,7 @@ def fold(subject: UUID, context: str, evidence: Iterable[Evidence]) -> Belief:
                 successes=piece.weight * piece.value,
                 failures=piece.weight * (1 - piece.value),
                 outcomes=int(piece.event is Event.OUTCOME),
+                last=piece.recorded_at if piece.event is Event.OUTCOME else None,
             )
         )
     return belief

@@ -52,7 +52,8 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class Trajectory:
     """One run. `used` are the item versions that the agent says it used; None means that it
-    does not say, and every version packed for it is credited instead."""
+    does not say, and every version packed for it is credited instead. `sent_hash` is over the
+    run as it was sent, so that a retry is known even after feedback has changed the outcome."""
 
     id: UUID
     namespace: Namespace
@@ -64,6 +65,7 @@ class Trajectory:
     created_at: datetime
     mistakes: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
+    sent_hash: str = ""
 
 
 def normal_goal(goal: str) -> str:
