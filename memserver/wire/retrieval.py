@@ -11,7 +11,9 @@ from memserver.wire.items import Belief, Source
 
 class TextCondition(Model):
     eq: ShortText | None = None
-    in_: Annotated[list[ShortText], Field(alias="in", min_length=1, max_length=50)] | None = None
+    in_: Annotated[list[ShortText], Field(min_length=1, max_length=50)] | None = Field(
+        default=None, alias="in"
+    )
 
     @model_validator(mode="after")
     def names_one_operator(self) -> "TextCondition":
