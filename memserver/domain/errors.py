@@ -92,6 +92,13 @@ class InvalidPoint(Invalid):
     code = "invalid_point"
 
 
+class KindMismatch(Invalid):
+    code = "kind_mismatch"
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"The item is a {kind}, and the body has another kind's shape.")
+
+
 class InvalidImport(Invalid):
     code = "invalid_import"
 

@@ -1,0 +1,262 @@
+"""Remember: items and their versions, written by people and agents directly."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memserver.domain.changes import Change, Draft, Row, Verb
+from memserver.domain.errors import ItemNotFound, KindMismatch
+from memserver.domain.evidence import Event, Evidence, total
+from memserver.domain.items import (
+    BODY_OF,
+    Body,
+    Entry,
+    FactBody,
+    Item,
+    Kind,
+    Source,
+    Status,
+    Version,
+    content_hash,
+)
+from memserver.domain.ports import Clock, ItemFilter, Page, PageRequest, Reader, Store, Writer
+from memserver.domain.scope import Namespace, Scope
+from memserver.services.access import Access
+
+INHERITED_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is to be remembered, before it has an id."""
+
+    title: str
+    body: Body
+    task_type: str | None = None
+    sources: tuple[Source, ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict)
+    valid_from: datetime | None = None
+    method: str = "api"
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The entry as it now stands; `change` is None where it was there before."""
+
+    entry: Entry
+    change: Change | None
+
+
+@dataclass(frozen=True, slots=True)
+class ItemHistory:
+    entry: Entry
+    versions: tuple[Version, ...]
+
+
+class Remembering:
+    """`inherited_share` is the part of a version's belief that its successor starts with."""
+
+    def __init__(
+        self,
+        store: Store,
+        access: Access,
+        *,
+        clock: Clock,
+        new_id: Callable[[], UUID],
+        inherited_share: float = INHERITED_SHARE,
+    ) -> None:
+        self._store = store
+        self._access = access
+        self._clock = clock
+        self._new_id = new_id
+        self._inherited_share = inherited_share
+
+    def remember(
+        self, tx: Writer, scope: Scope, namespace: Namespace, kind: Kind, content: Content
+    ) -> Remembered:
+        """Keeps new content. The same content in the same namespace is not kept twice; a new
+        value for a fact's (entity, key) becomes a new version of that fact."""
+        if isinstance(content.body, FactBody):
+            known = tx.item(scope, fact_id(namespace, content.body))
+            if known is not None:
+                return self._restate(tx, scope, known, content)
+            item_id = fact_id(namespace, content.body)
+        else:
+            digest = content_hash(content.title, content.body)
+            twins = tx.items_by_content(scope, namespace, kind, digest)
+            if twins:
+                return Remembered(twins[0], None)
+            item_id = self._new_id()
+        entry = self.first_version(item_id, namespace, kind, content)
+        change = tx.apply(_draft(scope, Verb.REMEMBER, f"new {kind}", entry.version, entry.item))
+        return Remembered(entry, change)
+
+    def add_version(
+        self, tx: Writer, scope: Scope, item_id: UUID, content: Content, *, kinds: frozenset[Kind]
+    ) -> Remembered:
+        """New content for an item, which makes it active again if it was not."""
+        entry = _visible(tx, scope, item_id, kinds)
+        self._access.require_writable(scope, entry.item.namespace)
+        if not isinstance(content.body, BODY_OF[entry.item.kind]):
+            raise KindMismatch(entry.item.kind)
+        if isinstance(content.body, FactBody):
+            return self._restate(tx, scope, entry, content)
+        if _same(entry, content):
+            return Remembered(entry, None)
+        rows = self.next_version(tx, scope, entry, content)
+        change = tx.apply(_draft(scope, Verb.REMEMBER, "new version", *rows.rows))
+        return Remembered(rows.entry, change)
+
+    def forget(self, tx: Writer, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> Change:
+        """Takes an item out of every retrieve and list; its history stays until erased."""
+        entry = _visible(tx, scope, item_id, kinds)
+        self._access.require_writable(scope, entry.item.namespace)
+        gone = replace(entry.item, status=Status.DELETED)
+        return tx.apply(_draft(scope, Verb.FORGET, "item deleted", gone))
+
+    def get(self, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> Entry:
+        with self._store.reading() as reader:
+            return _visible(reader, scope, item_id, kinds)
+
+    def list(self, scope: Scope, where: ItemFilter, page: PageRequest) -> Page[Entry]:
+        with self._store.reading() as reader:
+            return reader.items(scope, where, page)
+
+    def history(self, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> ItemHistory:
+        """All versions, newest first; a deleted item's too."""
+        with self._store.reading() as reader:
+            entry = reader.item(scope, item_id)
+            if entry is None or entry.item.kind not in kinds:
+                raise ItemNotFound(item_id)
+            return ItemHistory(entry, reader.versions(scope, item_id))
+
+    # --- building blocks that distilling shares -------------------------------------------
+
+    def first_version(
+        self, item_id: UUID, namespace: Namespace, kind: Kind, content: Content
+    ) -> Entry:
+        """A new item with its first version, not yet stored."""
+        version = self._version(item_id, namespace, content, number=1, parent=None)
+        item = Item(
+            id=item_id,
+            namespace=namespace,
+            kind=kind,
+            title=content.title,
+            status=Status.ACTIVE,
+            head=version.id,
+            created_at=version.recorded_at,
+        )
+        return Entry(item, version)
+
+    def next_version(
+        self, reader: Reader, scope: Scope, entry: Entry, content: Content
+    ) -> "NextVersion":
+        """The item's next version, which starts from a part of its parent's belief, not yet
+        stored. The parent's validity ends where the new one's begins; content that was valid
+        only before the present head does not replace it."""
+        head = entry.version
+        number = 1 + max(
+            (version.number for version in reader.versions(scope, entry.item.id)), default=0
+        )
+        version = self._version(
+            entry.item.id, entry.item.namespace, content, number=number, parent=head.id
+        )
+        if version.valid_from < head.valid_from:
+            past = replace(version, valid_to=head.valid_from)
+            return NextVersion(Entry(entry.item, head), (past,))
+        closed = replace(head, valid_to=version.valid_from)
+        item = replace(
+            entry.item,
+            title=content.title,
+            head=version.id,
+            status=Status.ACTIVE,
+            merged_into=None,
+        )
+        inherited = self._inherited(reader, scope, head, version)
+        return NextVersion(Entry(item, version), (version, closed, item, *inherited))
+
+    def _restate(self, tx: Writer, scope: Scope, known: Entry, content: Content) -> Remembered:
+        if known.item.status is Status.ACTIVE and _same(known, content):
+            return Remembered(known, None)
+        following = self.next_version(tx, scope, known, content)
+        change = tx.apply(_draft(scope, Verb.REMEMBER, "new value", *following.rows))
+        return Remembered(following.entry, change)
+
+    def _version(
+        self,
+        item_id: UUID,
+        namespace: Namespace,
+        content: Content,
+        *,
+        number: int,
+        parent: UUID | None,
+    ) -> Version:
+        now = self._clock()
+        return Version(
+            id=self._new_id(),
+            item_id=item_id,
+            namespace=namespace,
+            number=number,
+            title=content.title,
+            body=content.body,
+            valid_from=content.valid_from or now,
+            recorded_at=now,
+            parent=parent,
+            method=content.method,
+            sources=content.sources,
+            task_type=content.task_type,
+            metadata=content.metadata,
+        )
+
+    def _inherited(
+        self, reader: Reader, scope: Scope, parent: Version, child: Version
+    ) -> tuple[Evidence, ...]:
+        beliefs = reader.beliefs(scope, [parent.id]).get(parent.id, ())
+        belief = total(parent.id, beliefs)
+        weight = belief.weight * self._inherited_share
+        if weight <= 0:
+            return ()
+        return (
+            Evidence(
+                id=self._new_id(),
+                namespace=child.namespace,
+                subject=child.id,
+                event=Event.INHERITED,
+                value=belief.successes / belief.weight,
+                weight=weight,
+                recorded_at=child.recorded_at,
+                cause=parent.id,
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NextVersion:
+    """The entry as it will stand, and the rows that make it so."""
+
+    entry: Entry
+    rows: tuple[Row, ...]
+
+
+def fact_id(namespace: Namespace, body: FactBody) -> UUID:
+    """One item a namespace, entity and key, so that a new value finds the old one."""
+    name = "\x1f".join((str(namespace.id), "fact", body.entity, body.key))
+    return uuid.uuid5(namespace.tenant, name)
+
+
+def _same(entry: Entry, content: Content) -> bool:
+    return entry.version.content_hash == content_hash(content.title, content.body)
+
+
+def _visible(reader: Reader, scope: Scope, item_id: UUID, kinds: frozenset[Kind]) -> Entry:
+    entry = reader.item(scope, item_id)
+    if entry is None or entry.item.status is Status.DELETED or entry.item.kind not in kinds:
+        raise ItemNotFound(item_id)
+    return entry
+
+
+def _draft(scope: Scope, verb: Verb, reason: str, *rows: Row) -> Draft:
+    return Draft(tenant=scope.tenant, verb=verb, actor=scope.key, reason=reason, puts=rows)

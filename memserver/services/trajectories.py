@@ -1,0 +1,186 @@
+"""Trajectories: store runs, once each, and credit what their outcomes speak for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from memserver.domain.changes import Change, Draft, Row, RowRef, Table, Verb
+from memserver.domain.errors import IdConflict, RetrievalNotFound, TrajectoryNotFound
+from memserver.domain.ports import Clock, Page, PageRequest, Reader, Store, TrajectoryFilter, Writer
+from memserver.domain.scope import Scope
+from memserver.domain.trajectories import Outcome, Trajectory
+from memserver.services.access import Access
+from memserver.services.crediting import Credit, Credited, Crediting
+
+
+@dataclass(frozen=True, slots=True)
+class RunsStored:
+    """`change` is None where every run was there before."""
+
+    ids: tuple[UUID, ...]
+    existing: tuple[UUID, ...]
+    credited: int
+    change: Change | None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackStored:
+    credited: int
+    replaced: int
+    change: Change | None
+
+
+class Trajectories:
+    def __init__(
+        self,
+        store: Store,
+        access: Access,
+        *,
+        clock: Clock,
+        new_id: Callable[[], UUID],
+    ) -> None:
+        self._store = store
+        self._access = access
+        self._crediting = Crediting(clock=clock, new_id=new_id)
+
+    def add(self, tx: Writer, scope: Scope, runs: Sequence[Trajectory]) -> RunsStored:
+        """Stores runs of one namespace in one change. A run that is there already is left as
+        it is; the same id with another content is `IdConflict`, and then nothing is stored."""
+        stored = tx.trajectories_by_id(scope, [run.id for run in runs])
+        fresh: dict[UUID, Trajectory] = {}
+        for run in runs:
+            known = stored.get(run.id) or fresh.get(run.id)
+            if known is None:
+                fresh[run.id] = run
+            elif known.sent_hash != run.sent_hash or known.namespace != run.namespace:
+                raise IdConflict("trajectory", run.id)
+        existing = tuple(run.id for run in runs if run.id not in fresh)
+        ids = tuple(run.id for run in runs)
+        if not fresh:
+            return RunsStored(ids, existing, 0, None)
+        evidence = [
+            piece
+            for run in fresh.values()
+            if run.outcome is not None
+            for piece in self._credit(tx, scope, run, run.outcome).outcomes
+        ]
+        change = tx.apply(
+            _draft(scope, Verb.ADD_TRAJECTORIES, f"{len(fresh)} runs", *fresh.values(), *evidence)
+        )
+        return RunsStored(ids, existing, len(evidence), change)
+
+    def feedback_on_run(
+        self,
+        tx: Writer,
+        scope: Scope,
+        trajectory_id: UUID,
+        outcome: Outcome,
+        *,
+        used: tuple[UUID, ...] | None,
+    ) -> FeedbackStored:
+        """Credits an outcome told later. It becomes the run's own outcome where the run has
+        none, or one of the same source; another source's judgement stands beside it."""
+        run = tx.trajectory(scope, trajectory_id)
+        if run is None:
+            raise TrajectoryNotFound(trajectory_id)
+        self._access.require_writable(scope, run.namespace)
+        credited = self._credit(tx, scope, run, outcome, used=used)
+        rows: list[Row] = list(credited.rows)
+        if run.outcome is None or run.outcome.source == outcome.source:
+            rows.append(replace(run, outcome=outcome, used=run.used if used is None else used))
+        return self._store_feedback(tx, scope, credited, rows)
+
+    def feedback_on_retrieval(
+        self,
+        tx: Writer,
+        scope: Scope,
+        retrieval_id: UUID,
+        outcome: Outcome,
+        *,
+        used: tuple[UUID, ...] | None,
+    ) -> FeedbackStored:
+        """Credits what one retrieve packed (or the `used` part of it)."""
+        decision = tx.decision(scope, retrieval_id)
+        if decision is None:
+            raise RetrievalNotFound(retrieval_id)
+        namespace = self._access.first_writable(scope, decision.namespaces)
+        credited = self._crediting.evidence(
+            tx,
+            scope,
+            Credit(
+                cause=decision.trajectory_id or decision.id,
+                source=outcome.source,
+                score=outcome.score,
+                context=decision.task_type or "",
+                namespace=namespace,
+                used=used,
+                offered=decision.packed,
+            ),
+        )
+        return self._store_feedback(tx, scope, credited, list(credited.rows))
+
+    def get(self, scope: Scope, trajectory_id: UUID) -> Trajectory:
+        with self._store.reading() as reader:
+            run = reader.trajectory(scope, trajectory_id)
+        if run is None:
+            raise TrajectoryNotFound(trajectory_id)
+        return run
+
+    def list(self, scope: Scope, where: TrajectoryFilter, page: PageRequest) -> Page[Trajectory]:
+        with self._store.reading() as reader:
+            return reader.trajectories(scope, where, page)
+
+    def delete(self, tx: Writer, scope: Scope, trajectory_id: UUID) -> Change:
+        """Removes the run; what was learnt from it stays, and its outcome keeps counting."""
+        run = tx.trajectory(scope, trajectory_id)
+        if run is None:
+            raise TrajectoryNotFound(trajectory_id)
+        self._access.require_writable(scope, run.namespace)
+        return tx.apply(
+            Draft(
+                tenant=scope.tenant,
+                verb=Verb.FORGET,
+                actor=scope.key,
+                reason="run deleted",
+                deletes=(RowRef(Table.TRAJECTORY, run.id),),
+            )
+        )
+
+    def _credit(
+        self,
+        reader: Reader,
+        scope: Scope,
+        run: Trajectory,
+        outcome: Outcome,
+        *,
+        used: tuple[UUID, ...] | None = None,
+    ) -> Credited:
+        named = run.used if used is None else used
+        offered: tuple[UUID, ...] = ()
+        if named is None:
+            decisions = reader.decisions_of_trajectory(scope, run.id)
+            offered = tuple(version for decision in decisions for version in decision.packed)
+        return self._crediting.evidence(
+            reader,
+            scope,
+            Credit(
+                cause=run.id,
+                source=outcome.source,
+                score=outcome.score,
+                context=run.task.type or "",
+                namespace=run.namespace,
+                used=named,
+                offered=offered,
+            ),
+        )
+
+    @staticmethod
+    def _store_feedback(
+        tx: Writer, scope: Scope, credited: Credited, rows: Sequence[Row]
+    ) -> FeedbackStored:
+        change = tx.apply(_draft(scope, Verb.FEEDBACK, "outcome reported", *rows)) if rows else None
+        return FeedbackStored(len(credited.outcomes), len(credited.retractions), change)
+
+
+def _draft(scope: Scope, verb: Verb, reason: str, *rows: Row) -> Draft:
+    return Draft(tenant=scope.tenant, verb=verb, actor=scope.key, reason=reason, puts=rows)
