@@ -286,3 +286,15 @@ class OperationCancelled(MemserverError):
 
     def __init__(self, operation_id: UUID) -> None:
         super().__init__(f"The operation {operation_id} was cancelled.")
+
+
+class OperationAbandoned(MemserverError):
+    """The job engine gave an operation up, since the server never lived to see its end."""
+
+    code = "operation_abandoned"
+
+    def __init__(self, operation_id: UUID, starts: int) -> None:
+        super().__init__(
+            f"The operation {operation_id} was started {starts} times, and each time the server "
+            "stopped before it ended. Retry it once the cause is found."
+        )
