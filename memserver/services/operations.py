@@ -129,8 +129,10 @@ class OperationService:
                 return ()
             if operation.state is State.PENDING:
                 done = sum(step in operation.steps_done for step in steps)
-                progress = Progress(done=done, total=len(steps))
-                self._put(tx, replace(operation, progress=progress), State.RUNNING, wanted="begun")
+                begun = replace(operation, progress=Progress(done=done, total=len(steps)))
+                operation = self._put(tx, begun, State.RUNNING, wanted="begun")
+            if not steps:
+                self._put(tx, operation, State.SUCCEEDED, wanted="finished")
             return steps
 
         return self._store.write(mark_running)

@@ -20,9 +20,11 @@ class InlineJobs:
             return
         self._submitted.add((operation_id, attempt))
         try:
-            for name in self._work.begin(operation_id, attempt):
+            names = self._work.begin(operation_id, attempt)
+            for name in names:
                 self._work.step(operation_id, name)
-            self._work.succeed(operation_id)
+            if names:
+                self._work.succeed(operation_id)
         except Exception as error:
             self._work.fail(operation_id, error)
 

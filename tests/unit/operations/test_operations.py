@@ -144,6 +144,15 @@ def test_work_runs_every_step_in_order_and_ends() -> None:
     assert done.updated_at > operation.updated_at
 
 
+def test_work_without_steps_ends_as_it_begins() -> None:
+    bench = Bench()
+    operation = bench.request()
+
+    assert bench.service.begin(operation.id, 1) == ()
+
+    assert bench.store.read(operation.id).state is State.SUCCEEDED
+
+
 def test_progress_tells_the_note_of_the_last_step() -> None:
     bench = Bench()
     operation = bench.request("one", "two")
