@@ -60,7 +60,8 @@ class Dispatcher:
             self._thread = None
 
     def look(self) -> None:
-        """Submits what is due. Safe to repeat: submitting an attempt twice runs it once."""
+        """Submits what is due, and then raises what the last refused submit did. Safe to repeat:
+        submitting an attempt twice runs it once."""
         reconciling = self._monotonic() >= self._reconcile_at
         with self._store.reading() as reader:
             unfinished = reader.unfinished_operations()
@@ -68,15 +69,21 @@ class Dispatcher:
         if reconciling:
             self._reconcile_at = self._monotonic() + self._reconcile_every
         # What is no longer unfinished is forgotten, so that this does not grow.
-        submitted = self._submitted & attempts.keys()
-        try:
-            for attempt, operation in attempts.items():
-                pending = operation.state is State.PENDING and attempt not in submitted
-                if pending or reconciling:
+        self._submitted &= attempts.keys()
+        failure: Exception | None = None
+        for attempt, operation in attempts.items():
+            if self._stopping.is_set():
+                return
+            pending = operation.state is State.PENDING and attempt not in self._submitted
+            if pending or reconciling:
+                try:
                     self._jobs.submit(*attempt)
-                    submitted |= {attempt}
-        finally:
-            self._submitted = frozenset(submitted)
+                    self._submitted |= {attempt}
+                except Exception as error:
+                    # One that cannot be submitted must not keep the others waiting.
+                    failure = error
+        if failure is not None:
+            raise failure
 
     def _run(self) -> None:
         while not self._stopping.is_set():
