@@ -92,11 +92,10 @@ class InvalidPoint(Invalid):
     code = "invalid_point"
 
 
-class KindMismatch(Invalid):
-    code = "kind_mismatch"
+class InvalidBody(Invalid):
+    """A body that has not the shape of its item's kind."""
 
-    def __init__(self, kind: str) -> None:
-        super().__init__(f"The item is a {kind}, and the body has another kind's shape.")
+    code = "invalid_body"
 
 
 class InvalidImport(Invalid):

@@ -1,15 +1,15 @@
 """Remember: items and their versions, written by people and agents directly."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from memserver.domain.changes import Change, Draft, Row, Verb
-from memserver.domain.errors import ItemNotFound, KindMismatch
-from memserver.domain.evidence import Event, Evidence, total
+from memserver.domain.errors import InvalidBody, ItemNotFound
+from memserver.domain.evidence import Belief, Event, Evidence, total
 from memserver.domain.items import (
     BODY_OF,
     Body,
@@ -51,9 +51,19 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemHistory:
+class Known:
+    """An entry with what outcomes say of its version so far."""
+
     entry: Entry
-    versions: tuple[Version, ...]
+    belief: Belief
+
+
+@dataclass(frozen=True, slots=True)
+class ItemHistory:
+    """An item with all its versions, newest first, each with its belief."""
+
+    current: Known
+    versions: tuple[Known, ...]
 
 
 class Remembering:
@@ -101,7 +111,7 @@ class Remembering:
         entry = _visible(tx, scope, item_id, kinds)
         self._access.require_writable(scope, entry.item.namespace)
         if not isinstance(content.body, BODY_OF[entry.item.kind]):
-            raise KindMismatch(entry.item.kind)
+            raise InvalidBody(f"The body is not that of a {entry.item.kind}.")
         if isinstance(content.body, FactBody):
             return self._restate(tx, scope, entry, content)
         if _same(entry, content):
@@ -117,21 +127,24 @@ class Remembering:
         gone = replace(entry.item, status=Status.DELETED)
         return tx.apply(_draft(scope, Verb.FORGET, "item deleted", gone))
 
-    def get(self, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> Entry:
+    def get(self, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> Known:
         with self._store.reading() as reader:
-            return _visible(reader, scope, item_id, kinds)
+            return _known(reader, scope, [_visible(reader, scope, item_id, kinds)])[0]
 
-    def list(self, scope: Scope, where: ItemFilter, page: PageRequest) -> Page[Entry]:
+    def list(self, scope: Scope, where: ItemFilter, page: PageRequest) -> Page[Known]:
         with self._store.reading() as reader:
-            return reader.items(scope, where, page)
+            entries = reader.items(scope, where, page)
+            return Page(tuple(_known(reader, scope, entries.rows)), entries.next_cursor)
 
     def history(self, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> ItemHistory:
-        """All versions, newest first; a deleted item's too."""
+        """All versions; a deleted item's too."""
         with self._store.reading() as reader:
             entry = reader.item(scope, item_id)
             if entry is None or entry.item.kind not in kinds:
                 raise ItemNotFound(item_id)
-            return ItemHistory(entry, reader.versions(scope, item_id))
+            versions = [Entry(entry.item, v) for v in reader.versions(scope, item_id)]
+            current, *known = _known(reader, scope, [entry, *versions])
+            return ItemHistory(current, tuple(known))
 
     # --- building blocks that distilling shares -------------------------------------------
 
@@ -256,6 +269,14 @@ def _visible(reader: Reader, scope: Scope, item_id: UUID, kinds: frozenset[Kind]
     if entry is None or entry.item.status is Status.DELETED or entry.item.kind not in kinds:
         raise ItemNotFound(item_id)
     return entry
+
+
+def _known(reader: Reader, scope: Scope, entries: Sequence[Entry]) -> list[Known]:
+    beliefs = reader.beliefs(scope, [entry.version.id for entry in entries])
+    return [
+        Known(entry, total(entry.version.id, beliefs.get(entry.version.id, ())))
+        for entry in entries
+    ]
 
 
 def _draft(scope: Scope, verb: Verb, reason: str, *rows: Row) -> Draft:

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+from pydantic import AwareDatetime, Field, StringConstraints, ValidationError, model_validator
 
 from memserver.wire.base import Model, NamespacePath, Receipt, ShortText, Unit
 
@@ -100,7 +100,6 @@ class Source(Model):
 
 class _Content(Model):
     title: Annotated[str, StringConstraints(max_length=500)] = ""
-    body: Body
     task_type: ShortText | None = None
     sources: Annotated[list[Source], Field(max_length=1_000)] = Field(default_factory=list)
     metadata: dict[str, Any] = Field(default_factory=dict)
@@ -113,6 +112,7 @@ class NewMemory(_Content):
 
     namespace: NamespacePath
     kind: MemoryKind = "note"
+    body: Body
 
     @model_validator(mode="before")
     @classmethod
@@ -126,7 +126,20 @@ class NewSkill(_Content):
 
 
 class NewVersion(_Content):
-    """New content for an item; its body must have the shape of the item's kind."""
+    """New content for an item. Its body must have the shape of the item's kind, which the
+    server knows, so it is checked there."""
+
+    body: dict[str, Any]
+
+
+def typed_body(kind: str, body: Any) -> Body:
+    """The body of a kind. Raises ValueError that names the field at fault, not its content."""
+    try:
+        return BODY_OF[kind].model_validate(body)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(str(part) for part in ("body", *fault["loc"]))
+        raise ValueError(f"{where}, of a {kind}: {fault['msg']}") from error
 
 
 def _with_typed_body(data: Any, kind: object) -> Any:
@@ -136,7 +149,7 @@ def _with_typed_body(data: Any, kind: object) -> Any:
     body = data.get("body")
     if not isinstance(body, dict):
         return data
-    return {**data, "body": BODY_OF[kind].model_validate(body)}
+    return {**data, "body": typed_body(kind, body)}
 
 
 class Belief(Model):

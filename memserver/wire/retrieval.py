@@ -1,12 +1,26 @@
 """Retrieve: a task in, what helps it out."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from memserver.wire.base import Model, NamespacePattern, ShortText
-from memserver.wire.items import Belief, Source
+from memserver.wire.items import Belief, Kind, Source
+
+RetrievedKind = Kind | Literal["trajectory"]
+Kinds = Annotated[list[RetrievedKind], Field(min_length=1, max_length=20)]
+
+
+class KindCondition(Model):
+    eq: RetrievedKind | None = None
+    in_: Annotated[Kinds | None, Field(alias="in")] = None
+
+    @model_validator(mode="after")
+    def names_one_operator(self) -> "KindCondition":
+        if (self.eq is None) == (self.in_ is None):
+            raise ValueError("give either eq or in")
+        return self
 
 
 class TextCondition(Model):
@@ -36,7 +50,7 @@ class TimeCondition(Model):
 class Filters(Model):
     """Conditions that a hit must meet, all of them. Other fields and operators are refused."""
 
-    kind: TextCondition | None = None
+    kind: KindCondition | None = None
     task_type: TextCondition | None = None
     created_at: TimeCondition | None = None
 
@@ -55,7 +69,7 @@ class RetrieveRequest(Model):
     namespaces: Annotated[list[NamespacePattern], Field(max_length=50)] | None = None
     k: Annotated[int, Field(ge=1, le=100)] = 10
     budget_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    kinds: Annotated[list[ShortText], Field(min_length=1, max_length=20)] | None = None
+    kinds: Kinds | None = None
     task_type: ShortText | None = None
     trajectory_id: UUID | None = None
     exclude_task: Annotated[str, StringConstraints(max_length=20_000)] | None = None

@@ -33,13 +33,13 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a search is confined to. Fails closed: no namespaces means no hits; empty `kinds`
-    or `statuses` means any; None means no condition."""
+    """What a search is confined to. Fails closed: no namespaces means no hits; empty `kinds`,
+    `statuses` or `task_types` means any; times are [from, to), None means no condition."""
 
     namespace_ids: tuple[int, ...]
     kinds: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
-    task_type: str | None = None
+    task_types: tuple[str, ...] = ()
     created_from: int | None = None
     created_to: int | None = None
 
@@ -67,11 +67,18 @@ class VectorIndex(Protocol):
     """Safe for use by many threads. Every method raises `InvalidPoint`, `WrongDimension` or
     `NotFinite` before the engine sees anything wrong, and `Busy` when its queue is full."""
 
+    @property
+    def resets(self) -> tuple[str, ...]:
+        """Why the index holds nothing of what it held before, once for each time that this
+        happened since it was opened: it is new, or could not be loaded. It must then be built
+        again."""
+
     def upsert(self, points: Sequence[Point]) -> None:
         """All or none visible as a whole chunk of at most 256 is applied; searchable on return."""
 
-    def delete_documents(self, documents: Sequence[UUID]) -> None:
-        """Removes every window of these documents; unknown ones are fine."""
+    def delete_documents(self, documents: Sequence[UUID], *, keep: Sequence[UUID] = ()) -> None:
+        """Removes every window of these documents, except the points named in `keep`; unknown
+        ones are fine."""
 
     def search(self, legs: Sequence[Leg]) -> list[list[Hit]]:
         """Hits a leg, best first, one a document, ties by document id. One round trip."""

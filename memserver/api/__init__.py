@@ -1,0 +1,1 @@
+"""The HTTP API: routes parse, call a service, and shape its answer."""

@@ -1,0 +1,105 @@
+"""One authenticated request: its caller, and how its reads and writes are run."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Header, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
+
+from memserver.api.limits import Limits
+from memserver.api.problems import InvalidIdempotencyKey, PageTooLarge
+from memserver.domain.ports import Once, PageRequest, StoredReply, Writer
+from memserver.domain.scope import Namespace, Scope
+from memserver.services.bundle import Services
+
+T = TypeVar("T")
+IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`once` is set where the request carries an idempotency key."""
+
+    scope: Scope
+    services: Services
+    limits: Limits
+    once: Once | None
+
+    async def read(self, work: Callable[[], T]) -> T:
+        return await run_in_threadpool(work)
+
+    async def writable(self, path: str) -> Namespace:
+        return await run_in_threadpool(self.services.access.writable, self.scope, path)
+
+    async def write(
+        self,
+        work: Callable[[Writer], BaseModel],
+        *,
+        status: int = 200,
+        wait: bool = True,
+        secret: str | None = None,
+    ) -> JSONResponse:
+        """Runs `work` in one transaction, once an idempotency key, and answers when the write
+        is searchable: with 202 instead of `status` where it is not (yet). The field `secret`
+        is answered but not stored."""
+
+        def transact(tx: Writer) -> StoredReply:
+            if self.once is not None and (stored := tx.replay(self.once)) is not None:
+                return stored
+            reply = StoredReply(status, work(tx).model_dump(mode="json"))
+            if self.once is not None:
+                kept = {k: None if k == secret else v for k, v in reply.body.items()}
+                tx.store_reply(self.once, StoredReply(status, kept))
+            return reply
+
+        reply = await run_in_threadpool(self.services.store.write, transact)
+        return await self._answer(reply, wait)
+
+    async def _answer(self, reply: StoredReply, wait: bool) -> JSONResponse:
+        position = reply.body.get("position")
+        if not isinstance(position, int):
+            return JSONResponse(reply.body, reply.status)
+        searchable = await self._searchable(position, wait)
+        status = reply.status if searchable else 202
+        return JSONResponse({**reply.body, "searchable": searchable}, status)
+
+    async def _searchable(self, position: int, wait: bool) -> bool:
+        indexer = self.services.indexer
+        indexer.wake()
+        if indexer.applied >= position or not wait:
+            return indexer.applied >= position
+        reached = asyncio.wrap_future(indexer.reached(position))
+        try:
+            await asyncio.wait_for(reached, self.limits.wait_s)
+        except TimeoutError:
+            return False
+        return True
+
+    def page(self, limit: int | None, cursor: str | None) -> PageRequest:
+        if limit is not None and limit > self.limits.page_most:
+            raise PageTooLarge(self.limits.page_most)
+        return PageRequest(limit or self.limits.page, cursor)
+
+
+def _call(request: Request, idempotency_key: Annotated[str | None, Header()] = None) -> Call:
+    state: Any = request.state
+    services: Services = request.app.state.services
+    once = None
+    if idempotency_key is not None:
+        if not IDEMPOTENCY_KEY.fullmatch(idempotency_key):
+            raise InvalidIdempotencyKey
+        once = Once(
+            tenant=state.caller.tenant,
+            route=f"{request.method} {request.url.path}",
+            key=f"{state.caller.key}:{idempotency_key}",
+            body_hash=f"{state.body_hash}:{request.url.query}",
+        )
+    return Call(state.caller, services, request.app.state.limits, once)
+
+
+CallDep = Annotated[Call, Depends(_call)]

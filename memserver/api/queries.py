@@ -1,0 +1,72 @@
+"""Query parameters, one closed model a list: an unknown parameter is refused by name."""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from memserver.wire.base import NamespacePath, NamespacePattern
+from memserver.wire.items import Kind, Status
+
+
+class Query(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class WriteQuery(Query):
+    """`wait` asks to be answered when the write can be found by retrieve (or 202 if that takes
+    too long)."""
+
+    wait: bool = True
+
+
+class UndoQuery(WriteQuery):
+    reason: Annotated[str, Field(max_length=500)] = ""
+
+
+class ImportQuery(WriteQuery):
+    namespace: NamespacePath
+    format: Literal["jsonl", "alfworld-condensed"] = "jsonl"
+
+
+class PageQuery(Query):
+    limit: Annotated[int, Field(ge=1)] | None = None
+    cursor: Annotated[str, Field(max_length=500)] | None = None
+
+
+class TrajectoryQuery(PageQuery):
+    namespace: NamespacePattern
+    task_type: str | None = None
+    environment: str | None = None
+    agent: str | None = None
+    success: bool | None = None
+
+
+class SkillQuery(PageQuery):
+    namespace: NamespacePattern
+    status: Status = "active"
+
+
+class ItemQuery(SkillQuery):
+    kind: Kind | None = None
+
+
+class ChangeQuery(PageQuery):
+    """`row` names a trajectory, an item or a version whose history is asked for."""
+
+    namespace: NamespacePattern
+    row: UUID | None = None
+
+
+class OperationQuery(PageQuery):
+    state: OperationState | None = None
+
+
+class EventQuery(Query):
+    """`seconds` bounds how long the stream stays open."""
+
+    seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 600.0
+
+
+class ReadyQuery(Query):
+    audit: bool = False

@@ -1,0 +1,30 @@
+"""All services together, as the API is handed them."""
+
+from dataclasses import dataclass
+
+from memserver.domain.ports import Store
+from memserver.services.access import Access
+from memserver.services.changing import Changing
+from memserver.services.consolidating import Consolidating
+from memserver.services.distilling import Distilling
+from memserver.services.indexing import Indexer
+from memserver.services.operations import OperationService
+from memserver.services.readiness import Readiness
+from memserver.services.remembering import Remembering
+from memserver.services.retrieval.retrieve import Retrieve
+from memserver.services.trajectories import Trajectories
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    store: Store
+    access: Access
+    trajectories: Trajectories
+    remembering: Remembering
+    retrieve: Retrieve
+    distilling: Distilling
+    consolidating: Consolidating
+    changing: Changing
+    operations: OperationService
+    indexer: Indexer
+    readiness: Readiness

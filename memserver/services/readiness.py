@@ -1,0 +1,43 @@
+"""Readiness: whether the server does what it promises right now."""
+
+from dataclasses import dataclass
+
+from memserver.domain.ports import Store, VectorIndex
+from memserver.services.indexing import Indexer, audit
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`missing` and `orphans` count documents that differ between SQL and index; None where
+    nobody asked for that count, which reads all of both."""
+
+    applied: int
+    lag: int
+    skipped: int
+    problem: str | None
+    operations_unfinished: int
+    decisions_dropped: int
+    missing: int | None = None
+    orphans: int | None = None
+
+
+class Readiness:
+    def __init__(self, store: Store, index: VectorIndex, indexer: Indexer) -> None:
+        self._store = store
+        self._index = index
+        self._indexer = indexer
+
+    def report(self, *, with_audit: bool = False) -> Report:
+        with self._store.reading() as reader:
+            unfinished = len(reader.unfinished_operations())
+        drift = audit(self._store, self._index) if with_audit else None
+        return Report(
+            applied=self._indexer.applied,
+            lag=self._indexer.lag,
+            skipped=len(self._indexer.skipped),
+            problem=self._indexer.problem,
+            operations_unfinished=unfinished,
+            decisions_dropped=self._store.dropped,
+            missing=None if drift is None else len(drift.missing),
+            orphans=None if drift is None else len(drift.orphans),
+        )

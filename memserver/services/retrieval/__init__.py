@@ -1,0 +1,1 @@
+"""Retrieve: arms find, fusion orders, gates refuse, packing fits, the decision is logged."""

@@ -1,0 +1,69 @@
+"""Gates: reasons for which a candidate is never offered, whatever its score."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from memserver.domain.evidence import GATE_FROM_OUTCOMES
+from memserver.domain.items import Status
+from memserver.services.retrieval.query import TRAJECTORY, Candidate
+
+LOWEST_BOUND = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What the gates go by: the time, the run that asks, and the runs that must stay out."""
+
+    now: datetime
+    own_run: UUID | None
+    excluded_runs: frozenset[UUID]
+    lowest_bound: float = LOWEST_BOUND
+
+
+Refuses = Callable[[Candidate, Circumstances], bool]
+
+
+def _inactive(candidate: Candidate, _: Circumstances) -> bool:
+    return candidate.status != Status.ACTIVE
+
+
+def _out_of_time(candidate: Candidate, at: Circumstances) -> bool:
+    over = candidate.valid_to is not None and candidate.valid_to <= at.now
+    return over or candidate.valid_from > at.now
+
+
+def _of_own_run(candidate: Candidate, at: Circumstances) -> bool:
+    return at.own_run is not None and _stems_only_from(candidate, frozenset({at.own_run}))
+
+
+def _of_excluded_task(candidate: Candidate, at: Circumstances) -> bool:
+    return _stems_only_from(candidate, at.excluded_runs)
+
+
+def _never_helps(candidate: Candidate, at: Circumstances) -> bool:
+    """The lower bound counts only from a few outcomes on, so that new items get a chance."""
+    known = candidate.belief.outcomes >= GATE_FROM_OUTCOMES
+    return known and candidate.belief.lower_bound < at.lowest_bound
+
+
+def _stems_only_from(candidate: Candidate, runs: frozenset[UUID]) -> bool:
+    if candidate.kind == TRAJECTORY:
+        return candidate.id in runs
+    sources = {source.trajectory_id for source in candidate.sources}
+    return bool(sources) and sources <= runs
+
+
+GATES: dict[str, Refuses] = {
+    "inactive": _inactive,
+    "out_of_time": _out_of_time,
+    "own_run": _of_own_run,
+    "excluded_task": _of_excluded_task,
+    "lower_bound": _never_helps,
+}
+
+
+def refusal(candidate: Candidate, at: Circumstances) -> str | None:
+    """The name of the first gate that refuses the candidate, None where all admit it."""
+    return next((name for name, refuses in GATES.items() if refuses(candidate, at)), None)

@@ -1,0 +1,52 @@
+"""Packing: the longest prefix of the ranking that fits the token budget."""
+
+from collections.abc import Callable, Sequence
+
+from memserver.services.retrieval.query import Candidate, Packed
+
+Count = Callable[[str], int]
+SEPARATOR = "\n\n"
+
+
+def pack(
+    ranked: Sequence[tuple[Candidate, float]], *, k: int, budget_tokens: int | None, count: Count
+) -> tuple[Packed, ...]:
+    """The first of `ranked`, at most `k`, whose texts fit together.
+
+    The list is only ever cut off, never picked from, so that a rank's probability stays what
+    the policy said. Where not even the first fits, it is cut at a line, then at a word.
+    """
+    packed: list[Packed] = []
+    left = budget_tokens
+    for candidate, score in ranked[:k]:
+        tokens = count(candidate.text)
+        if left is not None and tokens > left:
+            if not packed and (text := _cut(candidate.text, left, count)):
+                packed.append(Packed(candidate, score, text, count(text), truncated=True))
+            break
+        packed.append(Packed(candidate, score, candidate.text, tokens))
+        left = None if left is None else left - tokens
+    while budget_tokens is not None and packed and count(as_text(packed)) > budget_tokens:
+        packed.pop()
+    return tuple(packed)
+
+
+def as_text(packed: Sequence[Packed]) -> str:
+    """All that was packed as one block for a prompt."""
+    return SEPARATOR.join(item.text for item in packed)
+
+
+def _cut(text: str, budget: int, count: Count) -> str:
+    """The longest prefix that fits, in whole lines or, failing that, in whole words."""
+    for separator in ("\n", " "):
+        pieces = text.split(separator)
+        low, high = 0, len(pieces)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if count(separator.join(pieces[:middle])) <= budget:
+                low = middle
+            else:
+                high = middle - 1
+        if low:
+            return separator.join(pieces[:low])
+    return ""
