@@ -30,18 +30,18 @@ from memserver.wire.trajectories import (
     TrajectoryStored,
 )
 from memserver_client._episode import Episode
-from memserver_client._errors import MemserverError, NotConfigured
+from memserver_client._errors import MemserverError, NotConfigured, invalid
 from memserver_client._operations import OnProgress, await_operation
 from memserver_client._requests import (
     Fact,
     Id,
     TrajectoriesAdded,
     checked,
-    content_of,
     fact_bodies,
     id_of,
     json_body,
     run_batches,
+    text_body,
 )
 from memserver_client._transport import Clock, Connection
 
@@ -230,12 +230,14 @@ class Memory:
             "metadata": metadata,
             "valid_from": valid_from,
         }
-        if facts is not None and text is None and body is None:
+        if [text, body, facts].count(None) != 2:
+            raise invalid("Give exactly one of text, body and facts.")
+        if facts is not None:
             told = [
                 checked(NewMemory, **shared, kind="fact", body=each) for each in fact_bodies(facts)
             ]
             return [self._remember(memory) for memory in told]
-        content = content_of(kind, text, body if facts is None else None)
+        content = body if text is None else text_body(kind, text)
         if kind == "skill":
             return self._remember(checked(NewSkill, **shared, title=title, body=content))
         return self._remember(checked(NewMemory, **shared, title=title, kind=kind, body=content))

@@ -66,13 +66,8 @@ def id_of(value: Id) -> UUID:
 # --- memories ----------------------------------------------------------------------------
 
 
-def content_of(kind: str, text: str | None, given: Mapping[str, Any] | BaseModel | None) -> object:
-    """The body of a memory, of which exactly one form is given. `text` alone will do for the kinds
-    that need no more than a text."""
-    if (text is None) == (given is None):
-        raise invalid("Give exactly one of text, body and facts.")
-    if text is None:
-        return given
+def text_body(kind: str, text: str) -> dict[str, str]:
+    """A text as a body, for the kinds that need no more than a text."""
     model = BODY_OF.get(kind)
     if model is not None and "text" not in model.model_fields:
         names = ", ".join(model.model_fields)
