@@ -380,11 +380,11 @@ class Memory:
 
     def cancel_operation(self, id: Id) -> Operation:
         path = f"/v1/operations/{id_of(id)}/cancel"
-        return self._server.write("POST", path, Operation, repeatable=False)
+        return self._server.write("POST", path, Operation)
 
     def retry_operation(self, id: Id) -> Operation:
         path = f"/v1/operations/{id_of(id)}/retry"
-        return self._server.write("POST", path, Operation, repeatable=False)
+        return self._server.write("POST", path, Operation)
 
     # --- the change log ------------------------------------------------------------------
 
@@ -393,7 +393,8 @@ class Memory:
         path = f"/v1/changes/{id_of(change_id)}/undo"
         return self._server.write("POST", path, Undone, params={"reason": reason or None})
 
-    def changes(self, *, namespace: str | None = None, row: Id | None = None) -> Iterator[Change]:
+    def changes(self, *, namespace: str, row: Id | None = None) -> Iterator[Change]:
+        """The log of a namespace, or of one trajectory, item or version in it."""
         params = {"namespace": namespace, "row": None if row is None else str(id_of(row))}
         return self._server.pages("/v1/changes", Page[Change], params)
 

@@ -80,10 +80,12 @@ def test_it_is_asked_once_even_with_no_patience(memory, operation, states, time_
     assert time_passed.slept == []
 
 
-def test_cancel_and_retry_are_not_sent_twice(server, connect):
-    server.answers = [httpx.ReadTimeout("late")]
-    for act in (connect().cancel_operation, connect().retry_operation):
-        server.requests.clear()
-        with pytest.raises(Exception, match="late"):
-            act(CHANGE)
-        assert len(server.requests) == 1
+@pytest.mark.parametrize("verb", ["cancel", "retry"])
+def test_cancel_and_retry_may_be_repeated_under_one_key(server, memory, operation, verb):
+    server.answers = [httpx.ReadTimeout("late"), httpx.Response(200, json=operation("running"))]
+
+    getattr(memory, f"{verb}_operation")(CHANGE)
+
+    assert {request.url.path for request in server.requests} == {f"/v1/operations/{CHANGE}/{verb}"}
+    assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 1
+    assert len(server.requests) == 2
