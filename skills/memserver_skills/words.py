@@ -1,0 +1,76 @@
+"""How text is cut into words here, so that goals, actions and templates are compared alike."""
+
+import re
+from dataclasses import dataclass
+
+SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+_WORD = re.compile(r"\w+(?:['’-]\w+)*")
+_WORD_OR_SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}|\w+(?:['’-]\w+)*")
+_SPACE = re.compile(r"\s+")
+
+DETERMINERS = frozenset({"a", "an", "the", "some"})
+
+# Words that carry grammar rather than a thing that could be swapped for another. A closed class
+# of English; nothing here belongs to one environment.
+_GRAMMAR = """
+about after all and any are as at be been before below between both but by can do does each for
+from had has have he her his how i if in inside into is it its just more my n not of off on one
+only onto or other our out over she so than that their them then there these they this those
+three to two under until up upon was we were what when where which while who will with within
+without you your
+"""
+FUNCTION_WORDS = DETERMINERS | frozenset(_GRAMMAR.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text: as compared (`form`), and where it stands."""
+
+    form: str
+    start: int
+    end: int
+    slot: str | None = None
+
+
+def words(text: str) -> tuple[Word, ...]:
+    """The words of plain text, in order, without determiners; braces mean nothing in it."""
+    return tuple(
+        Word(form, match.start(), match.end())
+        for match in _WORD.finditer(text)
+        if (form := match.group().casefold()) not in DETERMINERS
+    )
+
+
+def template_words(template: str) -> tuple[Word, ...]:
+    """As `words`, with each `{slot}` as one word."""
+    return tuple(
+        Word(form, match.start(), match.end(), match.group(1))
+        for match in _WORD_OR_SLOT.finditer(template)
+        if (form := match.group().casefold()) not in DETERMINERS
+    )
+
+
+def forms(text: str) -> tuple[str, ...]:
+    """The words as compared, determiners included."""
+    return tuple(match.group().casefold() for match in _WORD.finditer(text))
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The words that carry meaning."""
+    return frozenset(forms(text)) - FUNCTION_WORDS
+
+
+def one_line(text: str) -> str:
+    """The text with all white space runs, line breaks included, as one blank."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text in at most `limit` characters, cut between words, with an ellipsis if cut."""
+    text = one_line(text)
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    cut = head.rfind(" ")
+    return head[: cut if cut > limit // 2 else len(head)].rstrip(" ,;:.") + "…"

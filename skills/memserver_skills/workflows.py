@@ -1,0 +1,150 @@
+"""Distils workflows: what the successful runs of like tasks have in common, with typed slots."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from memserver.domain.items import Kind, SkillBody, SkillStep, Slot, Source
+from memserver.domain.trajectories import Trajectory
+from memserver_skills.proposals import Proposal, signature
+from memserver_skills.sequences import agreement, aligned, consensus, mean_agreement, spread
+from memserver_skills.slots import Slotted, slotted
+from memserver_skills.words import shorten
+
+METHOD = "distill/workflows"
+
+# Two groups are one if their runs agree across groups about as well as within.
+SLACK = 0.05
+ALIKE = 0.9
+SAMPLE = 12
+TITLE = 100
+EXPECTED = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Successes whose goals have one template, or whose actions cannot be told apart."""
+
+    keys: tuple[str, ...]
+    runs: tuple[Slotted, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(slot.name for run in self.runs for slot in run.slots)
+
+
+def distil_workflows(runs: Sequence[Trajectory]) -> list[Proposal]:
+    """One workflow per kind of task that was solved, in the order of first success."""
+    solved = [
+        run
+        for run in slotted(runs)
+        if run.run.outcome is not None and run.run.outcome.success and run.lines
+    ]
+    by_key: dict[str, list[Slotted]] = defaultdict(list)
+    for run in solved:
+        by_key[run.key].append(run)
+    groups = [_Group((key,), tuple(members)) for key, members in sorted(by_key.items())]
+    return sorted((_propose(group) for group in _join(groups)), key=lambda made: made.signature)
+
+
+def _join(groups: Sequence[_Group]) -> list[_Group]:
+    """Joins groups that differ in wording only, larger ones first."""
+    joined: list[_Group] = []
+    for group in sorted(groups, key=lambda group: (-len(group.runs), group.keys)):
+        partners = [
+            (_excess(kept, group), position)
+            for position, kept in enumerate(joined)
+            if kept.names == group.names
+        ]
+        excess, position = max(partners, default=(-1.0, -1), key=lambda pair: (pair[0], -pair[1]))
+        if excess >= -SLACK:
+            kept = joined[position]
+            joined[position] = _Group(kept.keys + group.keys, kept.runs + group.runs)
+        else:
+            joined.append(group)
+    return joined
+
+
+def _excess(left: _Group, right: _Group) -> float:
+    """By how much runs of two groups agree better across groups than within them."""
+    ours, theirs = (spread([run.lines for run in group.runs], SAMPLE) for group in (left, right))
+    across = fmean(agreement(one, other) for one in ours for other in theirs)
+    within = [value for value in (_within(ours), _within(theirs)) if value is not None]
+    return across - (fmean(within) if within else ALIKE + SLACK)
+
+
+def _within(runs: Sequence[tuple[str, ...]]) -> float | None:
+    pairs = [agreement(one, other) for n, one in enumerate(runs) for other in runs[n + 1 :]]
+    return fmean(pairs) if pairs else None
+
+
+def _propose(group: _Group) -> Proposal:
+    lines = consensus([run.lines for run in group.runs])
+    templates = _templates(group)
+    steps = tuple(SkillStep(line, _expected(line, group)) for line in lines)
+    example = min(group.runs, key=lambda run: (run.template != templates[0], run.run.task.goal))
+    types = {run.run.task.type for run in group.runs}
+    names = [signature(METHOD, run.key) for run in group.runs]
+    return Proposal(
+        signature=names[0],
+        aliases=tuple(dict.fromkeys(names[1:])),
+        kind=Kind.SKILL,
+        title=shorten(templates[0], TITLE),
+        body=SkillBody(
+            when=f"{templates[0]}, e.g. {example.run.task.goal.rstrip(' .!?')}",
+            steps=steps,
+            slots=_slots(group),
+            goal="\n".join(templates),
+        ),
+        method=METHOD,
+        sources=tuple(
+            Source(
+                run.run.id, tuple(run.positions[there] for _, there in aligned(lines, run.lines))
+            )
+            for run in group.runs
+        ),
+        task_type=types.pop() if len(types) == 1 else None,
+        metadata={
+            "runs": len(group.runs),
+            "agreement": round(mean_agreement(lines, [run.lines for run in group.runs]), 3),
+        },
+    )
+
+
+def _templates(group: _Group) -> tuple[str, ...]:
+    """One wording a key, the commonest first."""
+    wordings: dict[str, Counter[str]] = defaultdict(Counter)
+    for run in group.runs:
+        wordings[run.key][run.template] += 1
+    ranked = sorted(wordings.values(), key=lambda seen: (-seen.total(), min(seen)))
+    return tuple(min(seen, key=lambda template: (-seen[template], template)) for seen in ranked)
+
+
+def _slots(group: _Group) -> tuple[Slot, ...]:
+    """Each slot with the longest value seen, since that is how many words it may take."""
+    seen: dict[str, list[Slot]] = defaultdict(list)
+    for run in group.runs:
+        for slot in run.slots:
+            seen[slot.name].append(slot)
+    return tuple(
+        max(slots, key=lambda slot: (len(slot.example.split()), slot.example))
+        for _, slots in sorted(seen.items())
+    )
+
+
+def _expected(line: str, group: _Group) -> str:
+    """What was seen after the action, where most runs saw the same and it is short."""
+    seen: Counter[str] = Counter()
+    held = 0
+    for run in group.runs:
+        if line not in run.lines:
+            continue
+        held += 1
+        after = run.positions[run.lines.index(line)] + 1
+        if after < len(run.run.steps):
+            seen[run.run.steps[after].observation] += 1
+    text, count = max(seen.items(), default=("", 0), key=lambda pair: (pair[1], pair[0]))
+    if held < 2 or count < 0.6 * held or len(text) > EXPECTED:
+        return ""
+    return text
