@@ -5,9 +5,11 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from memserver_bench import soak
+
 Benchmark = Callable[[Sequence[str]], Iterable[Mapping[str, object]]]
 
-BENCHMARKS: dict[str, Benchmark] = {}
+BENCHMARKS: dict[str, Benchmark] = {"soak": soak.command}
 """Name → a function of the remaining arguments that yields one mapping a result line."""
 
 
