@@ -1,7 +1,7 @@
 """The ports: what services need from the outside, as Protocols that adapters fulfil."""
 
 from memserver.domain.ports.encoder import Encoder, SparseEncoder, SparseVector
-from memserver.domain.ports.index import Filter, Hit, Leg, Point, VectorIndex
+from memserver.domain.ports.index import DocumentKey, Filter, Hit, Leg, Point, VectorIndex
 from memserver.domain.ports.jobs import Jobs, Work
 from memserver.domain.ports.store import (
     Clock,
@@ -21,6 +21,7 @@ from memserver.domain.ports.store import (
 __all__ = [
     "Clock",
     "Document",
+    "DocumentKey",
     "Encoder",
     "FeedEntry",
     "Filter",

@@ -11,6 +11,15 @@ import numpy.typing as npt
 from memserver.domain.ports.encoder import SparseVector
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class DocumentKey:
+    """Names one document (an item version or a trajectory). Callers may choose ids, and an id is
+    unique only within its tenant, so neither says enough alone."""
+
+    tenant: UUID
+    document: UUID
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """One window of one document (an item version or a trajectory).
@@ -20,6 +29,7 @@ class Point:
     """
 
     id: UUID
+    tenant: UUID
     document: UUID
     item: UUID
     namespace_id: int
@@ -76,14 +86,16 @@ class VectorIndex(Protocol):
     def upsert(self, points: Sequence[Point]) -> None:
         """All or none visible as a whole chunk of at most 256 is applied; searchable on return."""
 
-    def delete_documents(self, documents: Sequence[UUID], *, keep: Sequence[UUID] = ()) -> None:
+    def delete_documents(
+        self, documents: Sequence[DocumentKey], *, keep: Sequence[UUID] = ()
+    ) -> None:
         """Removes every window of these documents, except the points named in `keep`; unknown
         ones are fine."""
 
     def search(self, legs: Sequence[Leg]) -> list[list[Hit]]:
         """Hits a leg, best first, one a document, ties by document id. One round trip."""
 
-    def documents(self) -> set[UUID]:
+    def documents(self) -> set[DocumentKey]:
         """Every document in the index, by paging; for audits and rebuilds."""
 
     def count(self) -> int:
