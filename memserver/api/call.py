@@ -71,8 +71,10 @@ class Call:
     async def _searchable(self, position: int, wait: bool) -> bool:
         indexer = self.services.indexer
         indexer.wake()
-        if indexer.applied >= position or not wait:
-            return indexer.applied >= position
+        if indexer.applied >= position:
+            return True
+        if not wait:
+            return False
         reached = asyncio.wrap_future(indexer.reached(position))
         try:
             await asyncio.wait_for(reached, self.limits.wait_s)

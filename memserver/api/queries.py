@@ -9,6 +9,9 @@ from memserver.wire.base import NamespacePath, NamespacePattern
 from memserver.wire.items import Kind, Status
 
 
+OperationState = Literal["pending", "running", "cancelling", "succeeded", "failed", "cancelled"]
+
+
 class Query(BaseModel):
     model_config = ConfigDict(extra="forbid")
 

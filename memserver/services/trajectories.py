@@ -69,7 +69,24 @@ class Trajectories:
         )
         return RunsStored(ids, existing, len(evidence), change)
 
-    def feedback_on_run(
+    def feedback(
+        self,
+        tx: Writer,
+        scope: Scope,
+        outcome: Outcome,
+        *,
+        trajectory_id: UUID | None,
+        retrieval_id: UUID | None,
+        used: tuple[UUID, ...] | None,
+    ) -> FeedbackStored:
+        """Credits an outcome of a run or, where no run is named, of one retrieve."""
+        if trajectory_id is not None:
+            return self._feedback_on_run(tx, scope, trajectory_id, outcome, used=used)
+        if retrieval_id is not None:
+            return self._feedback_on_retrieval(tx, scope, retrieval_id, outcome, used=used)
+        raise ValueError("feedback names a trajectory or a retrieval")
+
+    def _feedback_on_run(
         self,
         tx: Writer,
         scope: Scope,
@@ -90,7 +107,7 @@ class Trajectories:
             rows.append(replace(run, outcome=outcome, used=run.used if used is None else used))
         return self._store_feedback(tx, scope, credited, rows)
 
-    def feedback_on_retrieval(
+    def _feedback_on_retrieval(
         self,
         tx: Writer,
         scope: Scope,

@@ -120,13 +120,17 @@ async def feedback(
     """Say how a task went, of a run or of one retrieve."""
     outcome = parsing.feedback(sent)
     used = None if sent.used is None else tuple(sent.used)
-    trajectories = call.services.trajectories
-    if sent.trajectory_id is not None:
-        report, cause = trajectories.feedback_on_run, sent.trajectory_id
-    elif sent.retrieval_id is not None:
-        report, cause = trajectories.feedback_on_retrieval, sent.retrieval_id
     return await call.write(
-        lambda tx: shaping.feedback_stored(report(tx, call.scope, cause, outcome, used=used)),
+        lambda tx: shaping.feedback_stored(
+            call.services.trajectories.feedback(
+                tx,
+                call.scope,
+                outcome,
+                trajectory_id=sent.trajectory_id,
+                retrieval_id=sent.retrieval_id,
+                used=used,
+            )
+        ),
         wait=query.wait,
     )
 

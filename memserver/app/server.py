@@ -1,0 +1,224 @@
+"""One server: its parts built in order, started together, stopped in reverse."""
+
+import logging
+import threading
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+
+from memserver.api.build import build_api
+from memserver.api.limits import Limits
+from memserver.app.settings import Settings
+from memserver.domain.errors import EncoderChanged
+from memserver.domain.ports import Encoder, Jobs, SparseEncoder, Store, VectorIndex
+from memserver.ids import uuid7
+from memserver.jobs import DbosJobs, Dispatcher, executor_identity
+from memserver.services.access import Access, IssuedKey
+from memserver.services.bundle import Services
+from memserver.services.changing import Changing
+from memserver.services.consolidating import ConsolidateRunner, Consolidating
+from memserver.services.distilling import Distilling, DistillRunner
+from memserver.services.indexing import INDEX, Indexer
+from memserver.services.operations import OperationService
+from memserver.services.readiness import Readiness
+from memserver.services.remembering import Remembering
+from memserver.services.retrieval.retrieve import Retrieve
+from memserver.services.trajectories import Trajectories
+from memserver.storage.encoders import (
+    BatchingEncoder,
+    Bm25Encoder,
+    OpenAiCompatibleEncoder,
+    SentenceTransformerEncoder,
+)
+from memserver.storage.index import EdgeIndex, QdrantServerIndex
+from memserver.storage.sql import open_store
+
+logger = logging.getLogger(__name__)
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the services stand on. Tests hand in cheaper ones."""
+
+    store: Store
+    encoder: Encoder
+    sparse: SparseEncoder
+    index: VectorIndex
+
+
+class Server:
+    """`api` is the ASGI application, whose lifespan runs `start` and `stop`. `first_key` is the
+    system key where this was the very first start."""
+
+    def __init__(self, settings: Settings, parts: Parts) -> None:
+        self.settings = settings
+        self._parts = parts
+        self._bell = threading.Event()
+        self.services = self._build()
+        self.first_key: IssuedKey | None = self.services.access.first_key()
+        self._jobs: Jobs = DbosJobs(
+            self.services.operations,
+            database_url=jobs_url(settings),
+            executor_id=executor_identity(settings.data / "executor"),
+            workers=settings.workers,
+        )
+        self._dispatcher = Dispatcher(store=parts.store, jobs=self._jobs, bell=self._bell)
+        self._stack = ExitStack()
+        self.api = build_api(self.services, limits=limits(settings), lifespan=self._lifespan)
+
+    def start(self) -> None:
+        """Starts the helpers. What fails here stops what was started before."""
+        with ExitStack() as stack:
+            stack.callback(self._parts.store.close)
+            stack.callback(self._parts.index.close)
+            stack.callback(self._parts.encoder.close)
+            self.services.indexer.start()
+            stack.callback(self.services.indexer.stop)
+            self._jobs.start()
+            stack.callback(self._jobs.stop)
+            self._dispatcher.start()
+            stack.callback(self._dispatcher.stop)
+            self._stack = stack.pop_all()
+
+    def stop(self) -> None:
+        """Stops them in reverse; what was acknowledged is durable, what runs is resumed at the
+        next start."""
+        self._stack.close()
+
+    @asynccontextmanager
+    async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(self.start)
+        try:
+            yield
+        finally:
+            await run_in_threadpool(self.stop)
+
+    def _build(self) -> Services:
+        store, encoder, index = self._parts.store, self._parts.encoder, self._parts.index
+        access = Access(store, clock=utc_now, new_id=uuid7)
+        remembering = Remembering(
+            store,
+            access,
+            clock=utc_now,
+            new_id=uuid7,
+            inherited_share=self.settings.inherited_share,
+        )
+        operations = OperationService(
+            store=store,
+            runners=[
+                DistillRunner(store, remembering),
+                ConsolidateRunner(store, encoder, clock=utc_now),
+            ],
+            clock=utc_now,
+            wake=self._bell.set,
+        )
+        indexer = Indexer(
+            store,
+            index,
+            encoder,
+            self._parts.sparse,
+            flush_every_s=self.settings.flush_every_s,
+        )
+        return Services(
+            store=store,
+            access=access,
+            trajectories=Trajectories(store, access, clock=utc_now, new_id=uuid7),
+            remembering=remembering,
+            retrieve=Retrieve(
+                store,
+                index,
+                encoder,
+                self._parts.sparse,
+                access,
+                clock=utc_now,
+                new_id=uuid7,
+            ),
+            distilling=Distilling(operations),
+            consolidating=Consolidating(operations),
+            changing=Changing(store),
+            operations=operations,
+            indexer=indexer,
+            readiness=Readiness(store, index, indexer),
+        )
+
+
+def open_parts(settings: Settings) -> Parts:
+    """Opens what the settings name, in order, and closes it again where one of them fails.
+
+    Raises `EncoderChanged` before the index is touched, `DataInUse`, `UnusableModel`.
+    """
+    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with ExitStack() as stack:
+        store = open_store(database_url(settings), clock=utc_now)
+        stack.callback(store.close)
+        encoder = open_encoder(settings)
+        stack.callback(encoder.close)
+        require_same_encoder(store, encoder)
+        index = open_index(settings, encoder.dimension)
+        stack.callback(index.close)
+        stack.pop_all()
+    return Parts(store, encoder, Bm25Encoder(settings.language), index)
+
+
+def open_encoder(settings: Settings) -> Encoder:
+    if settings.encoder_url is not None:
+        return OpenAiCompatibleEncoder(
+            settings.encoder_url,
+            model=settings.encoder or "default",
+            api_key=settings.encoder_api_key,
+        )
+    return BatchingEncoder(
+        SentenceTransformerEncoder(
+            settings.encoder, device=settings.encoder_device, threads=settings.encoder_threads
+        )
+    )
+
+
+def open_index(settings: Settings, dimension: int) -> VectorIndex:
+    if settings.qdrant_url is not None:
+        return QdrantServerIndex.connect(
+            settings.qdrant_url, api_key=settings.qdrant_api_key, dimension=dimension
+        )
+    return EdgeIndex(settings.data / "index", dimension=dimension)
+
+
+def require_same_encoder(store: Store, encoder: Encoder) -> None:
+    """Raises `EncoderChanged` where the index was built with another encoder."""
+    with store.reading() as reader:
+        mark = reader.mark(INDEX)
+    if mark is not None and mark[1] != encoder.fingerprint:
+        raise EncoderChanged(mark[1], encoder.fingerprint)
+
+
+def database_url(settings: Settings) -> str:
+    return settings.database_url or _sqlite(settings.data / "memserver.db")
+
+
+def jobs_url(settings: Settings) -> str:
+    """The job engine keeps its tables in a schema of their own on PostgreSQL, and in a file of
+    their own beside SQLite, whose one writer they must not compete for."""
+    return settings.database_url or _sqlite(settings.data / "jobs.db")
+
+
+def limits(settings: Settings) -> Limits:
+    return Limits(
+        body=settings.body_limit,
+        depth=settings.json_depth,
+        text=settings.text_limit,
+        page=settings.page_default,
+        page_most=settings.page_most,
+        wait_s=settings.wait_s,
+    )
+
+
+def _sqlite(path: Path) -> str:
+    return f"sqlite:///{path.absolute()}"

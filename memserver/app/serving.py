@@ -1,0 +1,73 @@
+"""`memserver serve`: binds, starts, says where it is, runs until it is told to stop."""
+
+import json
+import socket
+import sys
+from pathlib import Path
+
+import uvicorn
+
+from memserver.app.server import Server, open_parts
+from memserver.app.settings import Settings
+
+
+class AnnouncingServer(uvicorn.Server):
+    """Says that it is ready once it really is, so that whoever waits for the line can call."""
+
+    def __init__(self, config: uvicorn.Config, announcement: str) -> None:
+        super().__init__(config)
+        self._announcement = announcement
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            print(self._announcement, flush=True)
+
+
+def serve(settings: Settings, *, as_json: bool) -> int:
+    """Runs the server in this thread; the exit status. The port is bound first, so that a
+    taken one is known before anything is opened."""
+    with socket.socket(_family(settings.host), socket.SOCK_STREAM) as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((settings.host, settings.port))
+        server = Server(settings, open_parts(settings))
+        address = _url(settings.host, bound.getsockname()[1])
+        config = uvicorn.Config(
+            server.api,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=10,
+        )
+        running = AnnouncingServer(config, _announcement(server, address, as_json=as_json))
+        running.run(sockets=[bound])
+        return 0 if running.started else 1
+
+
+def _announcement(server: Server, address: str, *, as_json: bool) -> str:
+    first = server.first_key
+    secret = None if first is None else first.secret
+    if as_json:
+        return json.dumps({"url": address, "admin_key": secret})
+    lines = [f"memserver listens on {address}", f"API docs: {address}/docs"]
+    if secret is not None:
+        lines += [
+            f"System key (shown this once, keep it): {secret}",
+            "Give each agent its own: memserver keys create --role writer --grant 'team/**'",
+        ]
+    else:
+        lines.append(f"Data: {Path(server.settings.data).absolute()}")
+    return "\n".join(lines)
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def complain(error: Exception) -> int:
+    """One line on stderr for what a user can mend; the exit status."""
+    print(f"memserver: {error}", file=sys.stderr)
+    return 1

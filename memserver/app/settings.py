@@ -1,0 +1,85 @@
+"""Settings, read once from `MEMSERVER_*`; a name that does not exist is an error."""
+
+import difflib
+import os
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PREFIX = "MEMSERVER_"
+OF_OTHERS = frozenset({"MEMSERVER_URL", "MEMSERVER_API_KEY", "MEMSERVER_TEST_QDRANT_URL"})
+"""Names that the client and the tests read."""
+
+
+class UnknownSetting(ValueError):
+    """A misspelt variable must not silently leave the default in place."""
+
+    def __init__(self, name: str, nearest: str | None) -> None:
+        hint = f" Did you mean {nearest}?" if nearest else ""
+        super().__init__(f"There is no setting {name}.{hint}")
+
+
+class Settings(BaseSettings):
+    """Each field is the variable `MEMSERVER_<NAME>`."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+
+    data: Annotated[Path, Field(description="Folder for all that the server keeps.")] = Path(
+        "memserver-data"
+    )
+    host: Annotated[str, Field(description="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="Port; 0 takes a free one.")] = 8765
+    database_url: Annotated[
+        str | None,
+        Field(description="PostgreSQL URL; without it, SQLite in the data folder."),
+    ] = None
+    qdrant_url: Annotated[
+        str | None, Field(description="Qdrant server; without it, the embedded engine.")
+    ] = None
+    qdrant_api_key: Annotated[str | None, Field(description="The Qdrant server's key.")] = None
+    encoder: Annotated[
+        str | None,
+        Field(description="Hub id or folder of a sentence-transformers model."),
+    ] = None
+    encoder_url: Annotated[
+        str | None,
+        Field(description="OpenAI-compatible endpoint to embed with; `encoder` is the model."),
+    ] = None
+    encoder_api_key: Annotated[str | None, Field(description="The endpoint's key.")] = None
+    encoder_device: Annotated[str, Field(description="PyTorch device to embed on.")] = "cpu"
+    encoder_threads: Annotated[
+        int | None, Field(ge=1, description="PyTorch threads; by default its own choice.")
+    ] = None
+    language: Annotated[str, Field(description="Stemming of the sparse vectors.")] = "english"
+    workers: Annotated[int, Field(ge=1, le=64, description="Operations at a time.")] = 2
+    body_limit: Annotated[int, Field(ge=1024, description="Bytes of a request body.")] = (
+        8 * 1024 * 1024
+    )
+    json_depth: Annotated[int, Field(ge=4, le=200, description="Nesting of a body.")] = 32
+    text_limit: Annotated[int, Field(ge=100, description="Characters of one string.")] = 1_000_000
+    page_default: Annotated[int, Field(ge=1, description="Rows of a page.")] = 100
+    page_most: Annotated[int, Field(ge=1, description="Rows of a page at most.")] = 500
+    wait_s: Annotated[
+        float, Field(gt=0, description="Seconds that a write waits to be searchable.")
+    ] = 10.0
+    flush_every_s: Annotated[
+        float, Field(gt=0, le=5, description="Seconds between flushes of the index.")
+    ] = 1.0
+    inherited_share: Annotated[
+        float, Field(ge=0, le=1, description="Part of its parent's belief a version starts with.")
+    ] = 0.5
+
+
+def read_settings(**given: object) -> Settings:
+    """Settings from the environment, overridden by what is given and not None.
+
+    Raises `UnknownSetting`, and pydantic's ValidationError for values that do not fit.
+    """
+    known = {PREFIX + field.upper() for field in Settings.model_fields} | OF_OTHERS
+    for name in os.environ:
+        if name.startswith(PREFIX) and name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            raise UnknownSetting(name, close[0] if close else None)
+    return Settings(**{name: value for name, value in given.items() if value is not None})
