@@ -1,0 +1,71 @@
+"""Puts the commands together."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import memserver
+from memserver.cli import keys, operations, recall, server, transfer, upkeep
+from memserver.cli.server_commands import ServerCommands
+from memserver.cli.session import Connect, Session
+from memserver_client import Memory
+
+
+def build(commands: ServerCommands, *, connect: Connect = Memory) -> typer.Typer:
+    """The program `memserver`. `connect` makes a client of a URL and a key."""
+    # Tracebacks stay plain: rich ones print local variables, and keys are among them.
+    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+    @app.callback()
+    def start(
+        context: typer.Context,
+        version: Annotated[
+            bool, typer.Option("--version", help="Print the version.", callback=_print_version)
+        ] = False,
+    ) -> None:
+        """One memory for a fleet of agents, which learns from whether their tasks succeeded."""
+        context.obj = Session(connect, commands)
+
+    app.command()(server.serve)
+    app.command("import")(transfer.import_runs)
+    app.command()(transfer.export)
+    app.command()(recall.retrieve)
+    app.command()(upkeep.distill)
+    app.command()(upkeep.consolidate)
+    app.command()(upkeep.undo)
+    app.command()(server.reindex)
+    app.command()(server.demo)
+    app.add_typer(
+        _group(
+            "Long work: how it goes, stopping it, starting it again.",
+            {
+                "list": operations.list_operations,
+                "show": operations.show,
+                "cancel": operations.cancel,
+                "retry": operations.retry,
+            },
+        ),
+        name="operations",
+    )
+    app.add_typer(
+        _group(
+            "Who may read and write what.",
+            {"create": keys.create, "list": keys.list_keys, "revoke": keys.revoke},
+        ),
+        name="keys",
+    )
+    return app
+
+
+def _group(purpose: str, named: dict[str, Callable[..., None]]) -> typer.Typer:
+    group = typer.Typer(help=purpose, no_args_is_help=True)
+    for name, command in named.items():
+        group.command(name)(command)
+    return group
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(memserver.__version__)
+        raise typer.Exit

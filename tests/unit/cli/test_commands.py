@@ -1,0 +1,363 @@
+"""What each command asks of the server, and what it prints of the answer."""
+
+import json
+
+import httpx
+import pytest
+
+ID = "01890000-0000-7000-8000-0000000000aa"
+HIT = {
+    "id": ID,
+    "version_id": ID,
+    "namespace": "demo",
+    "kind": "skill",
+    "title": "Put [red]things[/red] on carts",
+    "text": "…",
+    "score": 0.75,
+    "why": "It says what to do.",
+    "arms": {"dense": {"rank": 1, "score": 0.6}},
+    "belief": {"mean": 0.8, "lower_bound": 0.5, "outcomes": 4},
+    "sources": [],
+    "tokens": 12,
+}
+FOUND = {
+    "retrieval_id": ID,
+    "items": [HIT],
+    "text": "…",
+    "tokens": 12,
+    "token_counter": "words",
+    "budget_tokens": 500,
+    "policy": "fixed",
+    "left_out": {},
+}
+
+
+# --- retrieve ----------------------------------------------------------------------------
+
+
+def test_retrieve_shows_what_was_found_and_why(run, server):
+    server.answers = {"POST /v1/retrieve": FOUND}
+
+    result = run("retrieve", "put towel on cart", "-n", "demo", "--k", "3", "--kind", "skill")
+
+    assert result.exit_code == 0
+    assert server.body() == {
+        "query": "put towel on cart",
+        "namespace": "demo",
+        "k": 3,
+        "kinds": ["skill"],
+    }
+    for shown in ("skill", "Put [red]things[/red] on carts", "0.750", "0.80 of 4", "It says what"):
+        assert shown in result.stdout
+    assert ID in result.stderr
+
+
+def test_retrieve_takes_several_namespaces_a_budget_and_a_type(run, server):
+    server.answers = {"POST /v1/retrieve": FOUND}
+
+    run("retrieve", "q", "-n", "a", "-n", "b/**", "--budget-tokens", "500", "--task-type", "t")
+
+    asked = server.body()
+    assert asked["namespaces"] == ["a", "b/**"]
+    assert (asked["budget_tokens"], asked["task_type"]) == (500, "t")
+
+
+def test_json_is_one_object_and_nothing_else_on_stdout(run, server):
+    server.answers = {"POST /v1/retrieve": FOUND}
+
+    result = run("retrieve", "q", "-n", "demo", "--json")
+
+    assert result.stdout.count("\n") == 1
+    assert json.loads(result.stdout)["items"][0]["why"] == "It says what to do."
+
+
+def test_finding_nothing_is_said(run, server):
+    server.answers = {"POST /v1/retrieve": {**FOUND, "items": []}}
+    assert "Nothing was found" in run("retrieve", "q", "-n", "demo").stdout
+
+
+def test_stored_text_cannot_steer_the_terminal(run, server):
+    evil = {**HIT, "title": "a\x1b[2Jb\x07c", "why": "x\u202ey"}
+    server.answers = {"POST /v1/retrieve": {**FOUND, "items": [evil]}}
+
+    shown = run("retrieve", "q", "-n", "demo").stdout
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert "\u202e" not in shown
+    assert "[2Jb" in shown
+
+
+# --- distill, consolidate, undo ----------------------------------------------------------
+
+
+def test_distill_waits_and_prints_the_report(run, server, operation):
+    done = operation("succeeded", report={"skills_added": 7, "by_method": {"hints": 2}})
+    server.answers = {
+        "POST /v1/distill": operation("pending"),
+        f"GET /v1/operations/{ID}": [operation("running"), done],
+    }
+
+    result = run("distill", "--namespace", "demo", "--method", "workflows")
+
+    assert result.exit_code == 0
+    assert server.body(0) == {"namespace": "demo", "methods": ["workflows"]}
+    assert "succeeded" in result.stdout
+    assert "skills added" in result.stdout
+    assert '{"hints": 2}' in result.stdout
+
+
+def test_without_wait_the_operation_is_shown_as_it_started(run, server, operation):
+    server.answers = {"POST /v1/distill": operation("pending")}
+
+    result = run("distill", "-n", "demo", "--no-wait", "--json")
+
+    assert json.loads(result.stdout)["state"] == "pending"
+    assert len(server.requests) == 1
+
+
+def test_an_operation_that_fails_ends_the_command_with_its_reason(run, server, operation):
+    server.answers = {
+        "POST /v1/distill": operation("pending"),
+        f"GET /v1/operations/{ID}": operation("failed", error="the disk\nis full"),
+    }
+
+    result = run("distill", "-n", "demo")
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("operation_failed: ")
+    assert "the disk is full" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_plan_says_how_to_apply_it(run, server, operation):
+    plan = operation("succeeded", verb="consolidate", report={"merges": []})
+    server.answers = {
+        "POST /v1/consolidate": operation("pending"),
+        f"GET /v1/operations/{ID}": plan,
+    }
+
+    result = run("consolidate", "-n", "demo")
+
+    assert server.body(0) == {"namespace": "demo", "apply": False}
+    assert f"memserver consolidate --namespace demo --apply --plan {ID}" in result.stderr
+
+
+def test_applying_a_plan_says_how_to_take_it_back(run, server, operation):
+    server.answers = {
+        "POST /v1/consolidate": operation("pending"),
+        f"GET /v1/operations/{ID}": operation("succeeded", change_id=ID),
+    }
+
+    result = run("consolidate", "-n", "demo", "--apply", "--plan", ID)
+
+    assert server.body(0) == {"namespace": "demo", "apply": True, "plan": ID}
+    assert f"memserver undo {ID}" in result.stderr
+
+
+def test_a_plan_without_apply_is_a_misuse(run, server):
+    result = run("consolidate", "-n", "demo", "--plan", ID)
+
+    assert result.exit_code == 2
+    assert server.requests == []
+
+
+def test_undo_tells_what_it_did(run, server):
+    server.answers = {f"POST /v1/changes/{ID}/undo": {"undoes": ID, "rows": 4, "change_id": ID}}
+
+    assert "4 rows" in run("undo", ID, "--reason", "a mistake").stdout
+    assert server.params()["reason"] == "a mistake"
+
+
+# --- operations and keys -----------------------------------------------------------------
+
+
+def test_operations_are_listed_over_all_pages(run, server, operation):
+    server.answers = {
+        "GET /v1/operations": [
+            {"rows": [operation("running")], "next_cursor": "more"},
+            {"rows": [operation("failed", error="no")], "next_cursor": None},
+        ]
+    }
+
+    result = run("operations", "list", "--state", "running", "--json")
+
+    assert [json.loads(line)["state"] for line in result.stdout.splitlines()] == [
+        "running",
+        "failed",
+    ]
+    assert server.params() == {"state": "running", "cursor": "more"}
+
+
+def test_a_shortened_list_says_so(run, server, operation):
+    server.answers = {
+        "GET /v1/operations": {"rows": [operation("running")] * 3, "next_cursor": None}
+    }
+    assert "raise --limit" in run("operations", "list", "--limit", "2").stderr
+    assert "raise --limit" not in run("operations", "list", "--limit", "3").stderr
+
+
+@pytest.mark.parametrize(
+    ("verb", "request_line"),
+    [
+        ("show", f"GET /v1/operations/{ID}"),
+        ("cancel", f"POST /v1/operations/{ID}/cancel"),
+        ("retry", f"POST /v1/operations/{ID}/retry"),
+    ],
+)
+def test_one_operation_is_shown_stopped_or_started_again(
+    run, server, operation, verb, request_line
+):
+    server.answers = {request_line: operation("cancelling")}
+
+    result = run("operations", verb, ID)
+
+    assert result.exit_code == 0
+    assert "cancelling, 1 of 3" in result.stdout
+    assert len(server.requests) == 1
+
+
+def test_a_new_keys_secret_alone_is_on_stdout(run, server):
+    server.answers = {
+        "POST /v1/keys": {
+            "id": ID,
+            "key": "ms_secret",
+            "role": "reader",
+            "grants": ["a", "b/**"],
+            "tenant": "t",
+            "label": "ci",
+        }
+    }
+
+    result = run(
+        "keys", "create", "--role", "reader", "--grant", "a", "--grant", "b/**", "--label", "ci"
+    )
+
+    assert result.stdout == "ms_secret\n"
+    assert ID in result.stderr
+    assert server.body() == {"role": "reader", "grants": ["a", "b/**"], "label": "ci"}
+
+
+def test_keys_are_listed_and_revoked(run, server):
+    key = {
+        "id": ID,
+        "role": "admin",
+        "grants": ["**"],
+        "label": "first",
+        "created_at": "2026-01-01T00:00:00Z",
+        "revoked_at": None,
+    }
+    server.answers = {
+        "GET /v1/keys": {"rows": [key]},
+        f"DELETE /v1/keys/{ID}": {**key, "revoked_at": "2026-01-02T00:00:00Z"},
+    }
+
+    assert "first" in run("keys", "list").stdout
+    assert run("keys", "revoke", ID, "--json").stdout.endswith("\n")
+    assert server.requests[-1].method == "DELETE"
+
+
+# --- refusals ----------------------------------------------------------------------------
+
+
+def test_a_refusal_is_one_line_with_its_code_and_exit_status_one(run, server, problem):
+    server.answers = {"POST /v1/retrieve": problem(403, "namespace_forbidden", "Not\nyours.")}
+
+    result = run("retrieve", "q", "-n", "demo", "--json")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "namespace_forbidden: Not yours.\n"
+
+
+def test_a_server_that_is_not_there_is_named(run, server):
+    def refuse(request):
+        raise httpx.ConnectError("refused")
+
+    server.answers = {"POST /v1/retrieve": refuse}
+    result = run("retrieve", "q", "-n", "demo")
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("connection_failed: No answer from http://memory.test")
+
+
+@pytest.mark.parametrize("missing", ["MEMSERVER_URL", "MEMSERVER_API_KEY"])
+def test_a_missing_address_or_key_is_a_misuse(run, missing):
+    env = {"MEMSERVER_URL": "http://memory.test", "MEMSERVER_API_KEY": "k"}
+    del env[missing]
+
+    result = run("keys", "list", env=env)
+
+    assert result.exit_code == 2
+    assert missing in result.stderr
+
+
+def test_url_and_key_may_be_given(run, server):
+    server.answers = {"GET /v1/keys": {"rows": []}}
+    run("keys", "list", "--url", "http://other.test", "--api-key", "mine", env={})
+
+    assert server.requests[0].url.host == "other.test"
+    assert server.requests[0].headers["Authorization"] == "Bearer mine"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["retrieve", "q"],
+        ["retrieve", "q", "-n", "a", "--k", "0"],
+        ["operations", "list", "--state", "bored"],
+        ["keys", "create", "--grant", "a", "--role", "king"],
+        ["dance"],
+    ],
+    ids=" ".join,
+)
+def test_a_misuse_is_exit_status_two(run, server, arguments):
+    assert run(*arguments).exit_code == 2
+    assert server.requests == []
+
+
+# --- the server's own commands -----------------------------------------------------------
+
+
+def test_serve_hands_on_what_was_given_and_leaves_the_rest_to_the_settings(run, commands, tmp_path):
+    assert run("serve", "--data", str(tmp_path), "--port", "0", "--json").exit_code == 0
+
+    (options,) = commands.asked
+    assert (options.data, options.port, options.json) == (tmp_path, 0, True)
+    assert (options.host, options.database_url) == (None, None)
+
+
+def test_reindex_wants_a_stopped_server(run, commands, tmp_path):
+    assert run("reindex").exit_code == 2
+    assert commands.asked == []
+
+    assert run("reindex", "--offline", "--data", str(tmp_path)).exit_code == 0
+    assert commands.asked[0].data == tmp_path
+
+
+def test_the_servers_refusal_is_one_line_too(run, commands, refusal):
+    commands.refusal = refusal("Another process uses the folder.")
+
+    result = run("demo")
+
+    assert result.exit_code == 1
+    assert result.stderr == "data_in_use: Another process uses the folder.\n"
+
+
+def test_a_fault_of_the_server_is_not_hidden(run, commands):
+    commands.refusal = ZeroDivisionError("oh")
+    assert isinstance(run("demo").exception, ZeroDivisionError)
+
+
+def test_the_version_is_told(run):
+    import memserver
+
+    assert run("--version").stdout.strip() == memserver.__version__
+
+
+def test_every_command_has_a_help_text(run):
+    listed = run("--help").stdout
+    for name in (
+        "serve import export retrieve distill consolidate undo operations keys reindex demo"
+    ).split():
+        assert name in listed
+        assert run(name, "--help").exit_code == 0
