@@ -1,5 +1,18 @@
 """The Python client of memserver: the base install, with httpx and pydantic as its only needs."""
 
+from memserver.wire.access import Key, KeyCreated, Namespace
+from memserver.wire.base import Receipt
+from memserver.wire.items import History, Item, ItemStored, NewVersion
+from memserver.wire.operations import Change, ChangeDetail, Operation, Undone
+from memserver.wire.retrieval import Retrieved, RetrievedItem
+from memserver.wire.trajectories import (
+    FeedbackStored,
+    NewTrajectory,
+    Run,
+    TrajectoriesStored,
+    Trajectory,
+    TrajectoryStored,
+)
 from memserver_client._episode import Episode
 from memserver_client._errors import (
     ApiError,
@@ -27,25 +40,45 @@ from memserver_client._transport import Clock
 
 __all__ = [
     "ApiError",
+    "Change",
+    "ChangeDetail",
     "Clock",
     "Conflict",
     "ConnectionFailed",
     "Episode",
     "EpisodeClosed",
+    "FeedbackStored",
     "Forbidden",
+    "History",
     "InvalidRequest",
+    "Item",
+    "ItemStored",
+    "Key",
+    "KeyCreated",
     "Memory",
     "MemserverError",
+    "Namespace",
+    "NewTrajectory",
+    "NewVersion",
     "NotConfigured",
     "NotFound",
+    "Operation",
     "OperationCancelled",
     "OperationFailed",
     "OperationTimeout",
+    "Receipt",
     "RequestTimeout",
+    "Retrieved",
+    "RetrievedItem",
+    "Run",
     "ServerError",
     "TooLarge",
     "TrajectoriesAdded",
+    "TrajectoriesStored",
+    "Trajectory",
+    "TrajectoryStored",
     "Unauthenticated",
     "Unavailable",
+    "Undone",
     "UnexpectedReply",
 ]

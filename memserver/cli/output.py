@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
-from memserver.wire.operations import Operation
+from memserver_client import Operation
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -13,8 +13,7 @@ import typer
 from memserver.cli.output import bar, print_json, remark, say
 from memserver.cli.parts import NotAnArray, Part, array_parts, line_parts
 from memserver.cli.session import ApiKey, Json, Namespace, Url, session
-from memserver.wire.trajectories import TrajectoriesStored
-from memserver_client import ApiError, Memory, TrajectoriesAdded
+from memserver_client import ApiError, Memory, TrajectoriesAdded, TrajectoriesStored
 
 
 class Format(StrEnum):

@@ -6,7 +6,7 @@ import typer
 
 from memserver.cli.output import operation_bar, print_json, remark, report, say
 from memserver.cli.session import ApiKey, Json, Namespace, Url, session
-from memserver.wire.operations import Operation
+from memserver_client import Operation
 
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Return when it is done.")]
 Timeout = Annotated[float, typer.Option("--timeout", min=0, help="Seconds to wait at most.")]
