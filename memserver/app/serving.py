@@ -2,13 +2,19 @@
 
 import json
 import socket
-import sys
 from pathlib import Path
 
 import uvicorn
 
 from memserver.app.server import Server, open_parts
 from memserver.app.settings import Settings
+
+
+class PortTaken(RuntimeError):
+    code = "port_taken"
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(f"Cannot listen on {host} port {port}: {reason}.")
 
 
 class AnnouncingServer(uvicorn.Server):
@@ -24,12 +30,15 @@ class AnnouncingServer(uvicorn.Server):
             print(self._announcement, flush=True)
 
 
-def serve(settings: Settings, *, as_json: bool) -> int:
-    """Runs the server in this thread; the exit status. The port is bound first, so that a
-    taken one is known before anything is opened."""
+def serve(settings: Settings, *, as_json: bool) -> None:
+    """Runs the server in this thread until a signal stops it. The port is bound first, so that
+    a taken one (`PortTaken`) is known before anything is opened."""
     with socket.socket(_family(settings.host), socket.SOCK_STREAM) as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((settings.host, settings.port))
+        try:
+            bound.bind((settings.host, settings.port))
+        except OSError as error:
+            raise PortTaken(settings.host, settings.port, error.strerror or "") from error
         server = Server(settings, open_parts(settings))
         address = _url(settings.host, bound.getsockname()[1])
         config = uvicorn.Config(
@@ -40,7 +49,8 @@ def serve(settings: Settings, *, as_json: bool) -> int:
         )
         running = AnnouncingServer(config, _announcement(server, address, as_json=as_json))
         running.run(sockets=[bound])
-        return 0 if running.started else 1
+        if not running.started:
+            raise SystemExit(1)
 
 
 def _announcement(server: Server, address: str, *, as_json: bool) -> str:
@@ -66,8 +76,3 @@ def _family(host: str) -> socket.AddressFamily:
 def _url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
-
-def complain(error: Exception) -> int:
-    """One line on stderr for what a user can mend; the exit status."""
-    print(f"memserver: {error}", file=sys.stderr)
-    return 1

@@ -1,0 +1,51 @@
+"""What the command line runs in this process: serve, demo and the offline reindex."""
+
+import json
+import logging
+
+from memserver.app.reindexing import reindex_offline
+from memserver.app.serving import PortTaken, serve
+from memserver.app.settings import Settings, UnknownSetting, read_settings
+from memserver.cli import DemoOptions, ReindexOptions, ServeOptions, ServerCommands
+from memserver.demo.play import play
+from memserver.domain.errors import MemserverError
+
+
+def _serve(options: ServeOptions) -> None:
+    _log_to_stderr()
+    serve(
+        read_settings(
+            data=options.data,
+            host=options.host,
+            port=options.port,
+            database_url=options.database_url,
+        ),
+        as_json=options.json,
+    )
+
+
+def _demo(options: DemoOptions) -> None:
+    play(as_json=options.json)
+
+
+def _reindex_offline(options: ReindexOptions) -> None:
+    settings: Settings = read_settings(data=options.data, database_url=options.database_url)
+    done = reindex_offline(settings)
+    if options.json:
+        print(json.dumps({"documents": done.documents, "encoder": done.encoder}))
+    else:
+        print(f"Rebuilt: {done.documents} documents, encoded by {done.encoder}.")
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+
+
+SERVER_COMMANDS = ServerCommands(
+    serve=_serve,
+    demo=_demo,
+    reindex_offline=_reindex_offline,
+    refusals=(MemserverError, UnknownSetting, PortTaken),
+)
