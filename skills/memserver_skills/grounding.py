@@ -32,16 +32,23 @@ def bind(
     }
 
 
-def ground(body: SkillBody, goal: str) -> SkillBody | None:
+def ground(
+    body: SkillBody, goal: str, *, fillers: Mapping[str, Mapping[str, str]] | None = None
+) -> SkillBody | None:
     """The skill with its slots replaced by the goal's own words, or None where no goal template
-    of it (one a line) fits. A skill without slots is its own grounding if its goal fits."""
+    of it (one a line) fits. A skill without slots is its own grounding if its goal fits.
+
+    Slots that the goal does not name get what `fillers` expects with the goal's words (slot →
+    word → value; see `fillers.py`), or else their example.
+    """
     widths = {slot.name: max(1, len(words(slot.example))) for slot in body.slots}
     for template in body.goal.splitlines():
-        values = bind(template, goal, widths=widths)
-        if values is not None and _covers(body, values):
+        bound = bind(template, goal, widths=widths)
+        if bound is not None:
+            values = {**_open_values(body, bound, fillers or {}), **bound}
             return replace(
                 body,
-                when=fill(body.when, values),
+                when=fill(body.when, bound),
                 steps=tuple(
                     replace(
                         step, action=fill(step.action, values), expect=fill(step.expect, values)
@@ -52,22 +59,26 @@ def ground(body: SkillBody, goal: str) -> SkillBody | None:
                     replace(slot, example=values.get(slot.name, slot.example))
                     for slot in body.slots
                 ),
-                goal=fill(template, values),
+                goal=fill(template, bound),
             )
     return None
+
+
+def _open_values(
+    body: SkillBody, bound: Mapping[str, str], fillers: Mapping[str, Mapping[str, str]]
+) -> dict[str, str]:
+    given = [value.casefold() for _, value in sorted(bound.items())]
+    values = {}
+    for slot in body.slots:
+        known = fillers.get(slot.name, {})
+        values[slot.name] = next((known[value] for value in given if value in known), slot.example)
+    return {name: value for name, value in values.items() if value}
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """`text` with each `{slot}` that has a value replaced by it; in one pass, so that a value
     with braces in it is not filled again."""
     return SLOT.sub(lambda found: values.get(found.group(1), found.group()), text)
-
-
-def _covers(body: SkillBody, values: Mapping[str, str]) -> bool:
-    """Whether every slot that the steps use has a value."""
-    declared = {slot.name for slot in body.slots}
-    used = {name for step in body.steps for name in SLOT.findall(step.action)}
-    return (used & declared) <= set(values)
 
 
 def match(

@@ -58,10 +58,10 @@ class _Phrase:
     end: int
 
 
-def slotted(runs: Sequence[Trajectory]) -> tuple[Slotted, ...]:
+def slotted(runs: Sequence[Trajectory], grammar: Grammar | None = None) -> tuple[Slotted, ...]:
     """Every run with its slots, ordered by time and id. Templates are found over all runs."""
     ordered = sorted(runs, key=lambda run: (run.created_at, run.id.int))
-    grammar = read_grammar(ordered)
+    grammar = grammar or read_grammar(ordered)
     phrases = {run.id: _candidates(run, grammar) for run in ordered}
     own = {run.id: _key(run, phrases[run.id]) for run in ordered}
     support = Counter(own.values())

@@ -1,16 +1,17 @@
 """Distils workflows: what the successful runs of like tasks have in common, with typed slots."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from memserver.domain.items import Kind, SkillBody, SkillStep, Slot, Source
 from memserver.domain.trajectories import Trajectory
+from memserver_skills.fillers import Habits, commonest, open_slots
 from memserver_skills.proposals import Proposal, signature
-from memserver_skills.sequences import agreement, aligned, consensus, mean_agreement, spread
-from memserver_skills.slots import Slotted, slotted
-from memserver_skills.words import shorten
+from memserver_skills.sequences import agreement, aligned, consensus, mean_agreement
+from memserver_skills.slots import Slotted, read_grammar, slotted
+from memserver_skills.words import SLOT, shorten
 
 METHOD = "distill/workflows"
 
@@ -36,42 +37,64 @@ class _Group:
 
 def distil_workflows(runs: Sequence[Trajectory]) -> list[Proposal]:
     """One workflow per kind of task that was solved, in the order of first success."""
+    grammar = read_grammar(runs)
     solved = [
         run
-        for run in slotted(runs)
+        for run in slotted(runs, grammar)
         if run.run.outcome is not None and run.run.outcome.success and run.lines
     ]
     by_key: dict[str, list[Slotted]] = defaultdict(list)
     for run in solved:
         by_key[run.key].append(run)
+    habits = Habits(solved, grammar.heads)
     groups = [_Group((key,), tuple(members)) for key, members in sorted(by_key.items())]
-    return sorted((_propose(group) for group in _join(groups)), key=lambda made: made.signature)
+    return sorted(
+        (
+            _propose(_Group(group.keys, open_slots(group.runs, grammar.heads)), habits)
+            for group in _join(groups, grammar.heads)
+        ),
+        key=lambda made: made.signature,
+    )
 
 
-def _join(groups: Sequence[_Group]) -> list[_Group]:
+def _join(groups: Sequence[_Group], heads: frozenset[str]) -> list[_Group]:
     """Joins groups that differ in wording only, larger ones first."""
     joined: list[_Group] = []
     for group in sorted(groups, key=lambda group: (-len(group.runs), group.keys)):
         partners = [
-            (_excess(kept, group), position)
+            (_excess(kept, group, heads), -position)
             for position, kept in enumerate(joined)
-            if kept.names == group.names
+            if kept.names == group.names and _related(kept, group)
         ]
-        excess, position = max(partners, default=(-1.0, -1), key=lambda pair: (pair[0], -pair[1]))
+        excess, place = max(partners, default=(-1.0, 0))
         if excess >= -SLACK:
-            kept = joined[position]
-            joined[position] = _Group(kept.keys + group.keys, kept.runs + group.runs)
+            kept = joined[-place]
+            joined[-place] = _Group(kept.keys + group.keys, kept.runs + group.runs)
         else:
             joined.append(group)
     return joined
 
 
-def _excess(left: _Group, right: _Group) -> float:
-    """By how much runs of two groups agree better across groups than within them."""
-    ours, theirs = (spread([run.lines for run in group.runs], SAMPLE) for group in (left, right))
-    across = fmean(agreement(one, other) for one in ours for other in theirs)
-    within = [value for value in (_within(ours), _within(theirs)) if value is not None]
+def _related(left: _Group, right: _Group) -> bool:
+    """Whether the groups' first runs share an action at all; most pairs of groups do not."""
+    return not set(left.runs[0].lines).isdisjoint(right.runs[0].lines)
+
+
+def _excess(left: _Group, right: _Group, heads: frozenset[str]) -> float:
+    """By how much runs of two groups agree better across groups than within them, with what is
+    open in both taken as open."""
+    ours, theirs = _sample(left), _sample(right)
+    opened = [run.lines for run in open_slots(ours + theirs, heads)]
+    mine, others = opened[: len(ours)], opened[len(ours) :]
+    across = fmean(agreement(one, other) for one in mine for other in others)
+    within = [value for value in (_within(mine), _within(others)) if value is not None]
     return across - (fmean(within) if within else ALIKE + SLACK)
+
+
+def _sample(group: _Group) -> tuple[Slotted, ...]:
+    """At most `SAMPLE` runs, evenly spaced over time."""
+    count = min(SAMPLE, len(group.runs))
+    return tuple(group.runs[place * len(group.runs) // count] for place in range(count))
 
 
 def _within(runs: Sequence[tuple[str, ...]]) -> float | None:
@@ -79,12 +102,14 @@ def _within(runs: Sequence[tuple[str, ...]]) -> float | None:
     return fmean(pairs) if pairs else None
 
 
-def _propose(group: _Group) -> Proposal:
+def _propose(group: _Group, habits: Habits) -> Proposal:
     lines = consensus([run.lines for run in group.runs])
     templates = _templates(group)
     steps = tuple(SkillStep(line, _expected(line, group)) for line in lines)
     example = min(group.runs, key=lambda run: (run.template != templates[0], run.run.task.goal))
     types = {run.run.task.type for run in group.runs}
+    goal_slots = frozenset(SLOT.findall(templates[0]))
+    slots = _slots(group, goal_slots, lines)
     names = [signature(METHOD, run.key) for run in group.runs]
     return Proposal(
         signature=names[0],
@@ -94,7 +119,7 @@ def _propose(group: _Group) -> Proposal:
         body=SkillBody(
             when=f"{templates[0]}, e.g. {example.run.task.goal.rstrip(' .!?')}",
             steps=steps,
-            slots=_slots(group),
+            slots=slots,
             goal="\n".join(templates),
         ),
         method=METHOD,
@@ -107,6 +132,7 @@ def _propose(group: _Group) -> Proposal:
         task_type=types.pop() if len(types) == 1 else None,
         metadata={
             "runs": len(group.runs),
+            "fillers": _fillers(slots, goal_slots, habits.fillers(group.runs)),
             "agreement": round(mean_agreement(lines, [run.lines for run in group.runs]), 3),
         },
     )
@@ -121,16 +147,37 @@ def _templates(group: _Group) -> tuple[str, ...]:
     return tuple(min(seen, key=lambda template: (-seen[template], template)) for seen in ranked)
 
 
-def _slots(group: _Group) -> tuple[Slot, ...]:
-    """Each slot with the longest value seen, since that is how many words it may take."""
+def _slots(group: _Group, goal_slots: frozenset[str], lines: Sequence[str]) -> tuple[Slot, ...]:
+    """The slots of goal and steps. A goal's slot has the longest value seen as its example, since
+    that is how many words it may take; an open slot has its commonest value."""
     seen: dict[str, list[Slot]] = defaultdict(list)
     for run in group.runs:
         for slot in run.slots:
             seen[slot.name].append(slot)
-    return tuple(
-        max(slots, key=lambda slot: (len(slot.example.split()), slot.example))
-        for _, slots in sorted(seen.items())
-    )
+    used = goal_slots | {name for line in lines for name in SLOT.findall(line)}
+    slots = []
+    for name, held in sorted(seen.items()):
+        if name in goal_slots:
+            slots.append(max(held, key=lambda slot: (len(slot.example.split()), slot.example)))
+        elif name in used:
+            value = commonest(Counter(slot.example for slot in held))
+            slots.append(replace(held[0], example=value))
+    return tuple(slots)
+
+
+def _fillers(
+    slots: Sequence[Slot], goal_slots: frozenset[str], known: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, str]]:
+    """What is known of the open slots, without what their examples say already."""
+    return {
+        slot.name: {
+            value: filler
+            for value, filler in known.get(slot.name, {}).items()
+            if filler != slot.example
+        }
+        for slot in slots
+        if slot.name not in goal_slots
+    }
 
 
 def _expected(line: str, group: _Group) -> str:
