@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from memserver.api.limits import Limits
 from memserver.api.problems import InvalidIdempotencyKey, PageTooLarge
+from memserver.domain.errors import Unavailable
 from memserver.domain.ports import Once, PageRequest, StoredReply, Writer
 from memserver.domain.scope import Namespace, Scope
 from memserver.services.bundle import Services
@@ -78,7 +79,7 @@ class Call:
         reached = asyncio.wrap_future(indexer.reached(position))
         try:
             await asyncio.wait_for(reached, self.limits.wait_s)
-        except TimeoutError:
+        except (TimeoutError, Unavailable):
             return False
         return True
 

@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from memserver.wire.base import NamespacePath, NamespacePattern
 from memserver.wire.items import Kind, Status
 
-
 OperationState = Literal["pending", "running", "cancelling", "succeeded", "failed", "cancelled"]
 
 

@@ -14,7 +14,6 @@ from starlette.concurrency import run_in_threadpool
 from memserver.api.build import build_api
 from memserver.api.limits import Limits
 from memserver.app.settings import Settings
-from memserver.domain.errors import EncoderChanged
 from memserver.domain.ports import Encoder, Jobs, SparseEncoder, Store, VectorIndex
 from memserver.ids import uuid7
 from memserver.jobs import DbosJobs, Dispatcher, executor_identity
@@ -23,9 +22,10 @@ from memserver.services.bundle import Services
 from memserver.services.changing import Changing
 from memserver.services.consolidating import ConsolidateRunner, Consolidating
 from memserver.services.distilling import Distilling, DistillRunner
-from memserver.services.indexing import INDEX, Indexer
+from memserver.services.indexing import Indexer, check_encoder
 from memserver.services.operations import OperationService
 from memserver.services.readiness import Readiness
+from memserver.services.reindexing import Reindexing, ReindexRunner
 from memserver.services.remembering import Remembering
 from memserver.services.retrieval.retrieve import Retrieve
 from memserver.services.trajectories import Trajectories
@@ -112,21 +112,22 @@ class Server:
             new_id=uuid7,
             inherited_share=self.settings.inherited_share,
         )
-        operations = OperationService(
-            store=store,
-            runners=[
-                DistillRunner(store, remembering),
-                ConsolidateRunner(store, encoder, clock=utc_now),
-            ],
-            clock=utc_now,
-            wake=self._bell.set,
-        )
         indexer = Indexer(
             store,
             index,
             encoder,
             self._parts.sparse,
             flush_every_s=self.settings.flush_every_s,
+        )
+        operations = OperationService(
+            store=store,
+            runners=[
+                DistillRunner(store, remembering),
+                ConsolidateRunner(store, encoder, clock=utc_now),
+                ReindexRunner(indexer),
+            ],
+            clock=utc_now,
+            wake=self._bell.set,
         )
         return Services(
             store=store,
@@ -144,6 +145,7 @@ class Server:
             ),
             distilling=Distilling(operations),
             consolidating=Consolidating(operations),
+            reindexing=Reindexing(operations),
             changing=Changing(store),
             operations=operations,
             indexer=indexer,
@@ -162,7 +164,7 @@ def open_parts(settings: Settings) -> Parts:
         stack.callback(store.close)
         encoder = open_encoder(settings)
         stack.callback(encoder.close)
-        require_same_encoder(store, encoder)
+        check_encoder(store, encoder.fingerprint)
         index = open_index(settings, encoder.dimension)
         stack.callback(index.close)
         stack.pop_all()
@@ -189,14 +191,6 @@ def open_index(settings: Settings, dimension: int) -> VectorIndex:
             settings.qdrant_url, api_key=settings.qdrant_api_key, dimension=dimension
         )
     return EdgeIndex(settings.data / "index", dimension=dimension)
-
-
-def require_same_encoder(store: Store, encoder: Encoder) -> None:
-    """Raises `EncoderChanged` where the index was built with another encoder."""
-    with store.reading() as reader:
-        mark = reader.mark(INDEX)
-    if mark is not None and mark[1] != encoder.fingerprint:
-        raise EncoderChanged(mark[1], encoder.fingerprint)
 
 
 def database_url(settings: Settings) -> str:

@@ -75,4 +75,3 @@ def _family(host: str) -> socket.AddressFamily:
 
 def _url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-

@@ -3,7 +3,7 @@
 import difflib
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -72,7 +72,7 @@ class Settings(BaseSettings):
     ] = 0.5
 
 
-def read_settings(**given: object) -> Settings:
+def read_settings(**given: Any) -> Settings:
     """Settings from the environment, overridden by what is given and not None.
 
     Raises `UnknownSetting`, and pydantic's ValidationError for values that do not fit.

@@ -10,6 +10,7 @@ from memserver.services.distilling import Distilling
 from memserver.services.indexing import Indexer
 from memserver.services.operations import OperationService
 from memserver.services.readiness import Readiness
+from memserver.services.reindexing import Reindexing
 from memserver.services.remembering import Remembering
 from memserver.services.retrieval.retrieve import Retrieve
 from memserver.services.trajectories import Trajectories
@@ -24,6 +25,7 @@ class Services:
     retrieve: Retrieve
     distilling: Distilling
     consolidating: Consolidating
+    reindexing: Reindexing
     changing: Changing
     operations: OperationService
     indexer: Indexer

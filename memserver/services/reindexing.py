@@ -1,0 +1,41 @@
+"""The index rebuilt while the server serves, as an operation."""
+
+from memserver.domain.errors import RoleForbidden
+from memserver.domain.operations import Operation
+from memserver.domain.ports import Writer
+from memserver.domain.scope import Namespace, Role, Scope
+from memserver.services.indexing import Indexer
+from memserver.services.operation_runner import Effect, Outcome
+from memserver.services.operations import OperationService
+
+VERB = "reindex"
+SERVER_NAMESPACE = "_server"
+"""Where operations are filed that concern the whole server and no one namespace."""
+
+
+class Reindexing:
+    def __init__(self, operations: OperationService) -> None:
+        self._operations = operations
+
+    def request(self, tx: Writer, scope: Scope, namespace: Namespace) -> Operation:
+        """Asks for a rebuild of the whole index, which all tenants share: the system key's
+        right alone."""
+        if scope.role is not Role.SYSTEM:
+            raise RoleForbidden(scope.role, "rebuild the index")
+        return self._operations.request(tx, scope, verb=VERB, namespace=namespace, params={})
+
+
+class ReindexRunner:
+    """One step. Searches and writes go on meanwhile; vectors come from SQL."""
+
+    verb = VERB
+
+    def __init__(self, indexer: Indexer) -> None:
+        self._indexer = indexer
+
+    def steps(self, operation: Operation) -> tuple[str, ...]:
+        return ("rebuild",)
+
+    def prepare(self, operation: Operation, step: str) -> Effect:
+        documents = self._indexer.rebuild().result()
+        return lambda _: Outcome(report={"documents": documents}, note="rebuilt")
