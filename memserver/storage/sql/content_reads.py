@@ -1,0 +1,181 @@
+"""Reading trajectories, items and their versions, within a caller's scope."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, Table, and_, or_, select
+
+from memserver.domain.items import Entry, Kind, Status, Version
+from memserver.domain.ports.store import ItemFilter, Page, PageRequest, TrajectoryFilter
+from memserver.domain.scope import Namespace, Scope
+from memserver.domain.trajectories import Trajectory, normal_goal
+from memserver.storage.sql import cursors
+from memserver.storage.sql.content import (
+    ITEM_COLUMNS,
+    TRAJECTORY_COLUMNS,
+    VERSION_COLUMNS,
+    text_hash,
+    to_item,
+    to_trajectory,
+    to_version,
+)
+from memserver.storage.sql.reach import Condition, visible
+from memserver.storage.sql.tables import ITEM, TRAJECTORY, VERSION
+from memserver.storage.sql.view import Cells, View, chunks
+
+_ITEM_WIDTH = len(ITEM_COLUMNS)
+_ENTRY = (*ITEM_COLUMNS, *VERSION_COLUMNS)
+_IS_HEAD = and_(VERSION.c.id == ITEM.c.head, VERSION.c.tenant_id == ITEM.c.tenant_id)
+_IS_ITS_ITEM = and_(ITEM.c.id == VERSION.c.item_id, ITEM.c.tenant_id == VERSION.c.tenant_id)
+
+
+class ContentReads(View):
+    # --- trajectories
+
+    def trajectory(self, scope: Scope, trajectory_id: UUID) -> Trajectory | None:
+        return self.trajectories_by_id(scope, [trajectory_id]).get(trajectory_id)
+
+    def trajectories_by_id(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Trajectory]:
+        found: dict[UUID, Trajectory] = {}
+        for some in chunks(ids):
+            query = select(*TRAJECTORY_COLUMNS).where(
+                TRAJECTORY.c.id.in_(some), _visible(scope, TRAJECTORY)
+            )
+            found |= {run.id: run for run in self._trajectories(self._all(query))}
+        return found
+
+    def trajectories(
+        self, scope: Scope, where: TrajectoryFilter, page: PageRequest
+    ) -> Page[Trajectory]:
+        """In the order in which they were stored."""
+        query = select(*TRAJECTORY_COLUMNS, TRAJECTORY.c.position).where(
+            _visible(scope, TRAJECTORY), TRAJECTORY.c.namespace_id.in_(where.namespaces)
+        )
+        if where.task_type is not None:
+            query = query.where(TRAJECTORY.c.task_type == where.task_type)
+        if where.environment is not None:
+            query = query.where(TRAJECTORY.c.environment == where.environment)
+        if where.agent is not None:
+            query = query.where(TRAJECTORY.c.agent == where.agent)
+        if where.success is not None:
+            query = query.where(TRAJECTORY.c.success == where.success)
+        rows = self._all(_by_position(query, TRAJECTORY, "trajectories", page))
+        found = cursors.page(list(rows), page, lambda row: _place("trajectories", row))
+        return Page(tuple(self._trajectories(found.rows)), found.next_cursor)
+
+    def trajectories_of_task(self, scope: Scope, goal_or_template: str) -> frozenset[UUID]:
+        here = _visible(scope, TRAJECTORY)
+        same = or_(
+            TRAJECTORY.c.goal_hash == text_hash(normal_goal(goal_or_template)),
+            TRAJECTORY.c.template_hash == text_hash(goal_or_template),
+        )
+        templates = select(TRAJECTORY.c.template_hash).where(
+            here, same, TRAJECTORY.c.template_hash.is_not(None)
+        )
+        query = select(TRAJECTORY.c.id).where(
+            here, or_(same, TRAJECTORY.c.template_hash.in_(templates))
+        )
+        return frozenset(row.id for row in self._all(query))
+
+    def _trajectories(self, rows: Iterable[Cells]) -> list[Trajectory]:
+        found = list(rows)
+        names = self._names(row[1] for row in found)
+        width = len(TRAJECTORY_COLUMNS)
+        return [to_trajectory(row[:width], names) for row in found]
+
+    # --- items
+
+    def item(self, scope: Scope, item_id: UUID) -> Entry | None:
+        return self.items_by_id(scope, [item_id]).get(item_id)
+
+    def items_by_id(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Entry]:
+        found: dict[UUID, Entry] = {}
+        for some in chunks(ids):
+            query = _heads().where(ITEM.c.id.in_(some), _visible(scope, ITEM))
+            found |= {entry.item.id: entry for entry in self._entries(self._all(query))}
+        return found
+
+    def items(self, scope: Scope, where: ItemFilter, page: PageRequest) -> Page[Entry]:
+        """In the order in which they were stored."""
+        query = (
+            _heads()
+            .add_columns(ITEM.c.position)
+            .where(_visible(scope, ITEM), ITEM.c.namespace_id.in_(where.namespaces))
+        )
+        if where.kinds:
+            query = query.where(ITEM.c.kind.in_([kind.value for kind in where.kinds]))
+        if where.statuses:
+            query = query.where(ITEM.c.status.in_([status.value for status in where.statuses]))
+        rows = self._all(_by_position(query, ITEM, "items", page))
+        found = cursors.page(list(rows), page, lambda row: _place("items", row))
+        return Page(tuple(self._entries(found.rows)), found.next_cursor)
+
+    def items_by_content(
+        self, scope: Scope, namespace: Namespace, kind: Kind, content_hash: str
+    ) -> tuple[Entry, ...]:
+        query = (
+            _heads()
+            .where(
+                _visible(scope, ITEM),
+                VERSION.c.tenant_id == scope.tenant,
+                VERSION.c.content_hash == content_hash,
+                ITEM.c.namespace_id == namespace.id,
+                ITEM.c.kind == kind.value,
+                ITEM.c.status == Status.ACTIVE.value,
+            )
+            .order_by(ITEM.c.position, ITEM.c.id)
+        )
+        return tuple(self._entries(self._all(query)))
+
+    # --- versions
+
+    def entries_by_version(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Entry]:
+        found: dict[UUID, Entry] = {}
+        for some in chunks(ids):
+            query = (
+                select(*_ENTRY)
+                .join_from(VERSION, ITEM, _IS_ITS_ITEM)
+                .where(VERSION.c.id.in_(some), _visible(scope, VERSION))
+            )
+            found |= {entry.version.id: entry for entry in self._entries(self._all(query))}
+        return found
+
+    def versions(self, scope: Scope, item_id: UUID) -> tuple[Version, ...]:
+        query = (
+            select(*VERSION_COLUMNS)
+            .where(VERSION.c.item_id == item_id, _visible(scope, VERSION))
+            .order_by(VERSION.c.number.desc(), VERSION.c.id.desc())
+        )
+        rows = self._all(query)
+        names = self._names(row[2] for row in rows)
+        return tuple(to_version(row, names) for row in rows)
+
+    def _entries(self, rows: Sequence[Cells]) -> list[Entry]:
+        names = self._names(row[1] for row in rows)
+        end = len(_ENTRY)
+        return [
+            Entry(to_item(row[:_ITEM_WIDTH], names), to_version(row[_ITEM_WIDTH:end], names))
+            for row in rows
+        ]
+
+
+def _visible(scope: Scope, table: Table) -> Condition:
+    return visible(scope, table.c.tenant_id, table.c.namespace_id)
+
+
+def _heads() -> Select[Any]:
+    return select(*_ENTRY).join_from(ITEM, VERSION, _IS_HEAD)
+
+
+def _by_position(query: Select[Any], table: Table, name: str, page: PageRequest) -> Select[Any]:
+    position, row_id = table.c.position, table.c.id
+    if page.cursor is not None:
+        after, after_id = cursors.decode(page.cursor, name, int, UUID)
+        query = query.where(or_(position > after, and_(position == after, row_id > after_id)))
+    return query.order_by(position, row_id).limit(page.limit + 1)
+
+
+def _place(name: str, row: Cells) -> str:
+    """The cursor after a row that begins with its id and ends with its position."""
+    return cursors.encode(name, row[-1], row[0])

@@ -1,0 +1,190 @@
+"""The one writer of a process: many threads' work in few transactions.
+
+A commit costs a flush to disk, so works that wait at the same time share one. Each runs within a
+savepoint: what it raises is its caller's, and takes back its own writes only. Callers hear of
+success after the commit. A single writer also spares SQLite's lock the contention of many threads
+(330 ms at p99 with 64 of them in a trial), and gives PostgreSQL the same order of things.
+"""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from memserver.domain.errors import Busy, Unavailable
+from memserver.domain.ports.store import Writer
+from memserver.storage.sql.engines import Engines
+
+T = TypeVar("T")
+MakeWriter = Callable[[Connection], Writer]
+_LARGEST_BATCH = 64
+_ATTEMPTS = 3
+# PostgreSQL: serialization failure, deadlock detected.
+_PASSING = frozenset({"40001", "40P01"})
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Job:
+    """One work in the queue. Nobody waits for one that was put in for later."""
+
+    work: Callable[[Writer], Any]
+    waited_for: bool
+    done: Future[Any] = field(default_factory=Future)
+    result: Any = None
+    error: BaseException | None = None
+
+
+class GroupCommit:
+    """Runs works one after another in a thread of its own."""
+
+    def __init__(self, engines: Engines, make_writer: MakeWriter, *, capacity: int) -> None:
+        self._engines = engines
+        self._make_writer = make_writer
+        self._queue: queue.Queue[_Job | None] = queue.Queue(capacity)
+        self._gate = threading.Lock()
+        self._closed = False
+        self._dropped = 0
+        self._thread = threading.Thread(target=self._serve, name="store-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def dropped(self) -> int:
+        return self._dropped
+
+    def run(self, work: Callable[[Writer], T]) -> T:
+        """The work's result once it is durable. `Busy` when the queue is full."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("A work must not call the store again: it would wait for itself.")
+        job = _Job(work, waited_for=True)
+        if not self._put(job):
+            raise Busy("The store's queue of writes")
+        result: T = job.done.result()
+        return result
+
+    def run_later(self, work: Callable[[Writer], None]) -> None:
+        """Returns at once; counts the work as dropped where the queue is full or it fails."""
+        if not self._put(_Job(work, waited_for=False)):
+            self._dropped += 1
+
+    def close(self) -> None:
+        """Commits what is queued and ends the thread; safe to call twice."""
+        with self._gate:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        self._thread.join()
+
+    def _put(self, job: _Job) -> bool:
+        with self._gate:
+            if self._closed:
+                raise Unavailable("The store is closed.")
+            try:
+                self._queue.put_nowait(job)
+            except queue.Full:
+                return False
+            return True
+
+    def _serve(self) -> None:
+        while True:
+            job = self._queue.get()
+            if job is None:
+                return
+            batch, last = self._gather(job)
+            self._run_batch(batch)
+            if last:
+                return
+
+    def _gather(self, first: _Job) -> tuple[list[_Job], bool]:
+        """All that waits by now, and whether it is the last."""
+        batch = [first]
+        while len(batch) < _LARGEST_BATCH:
+            try:
+                job = self._queue.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                return batch, True
+            batch.append(job)
+        return batch, False
+
+    def _run_batch(self, batch: list[_Job]) -> None:
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self._commit(batch)
+                break
+            except Exception as error:
+                if attempt < _ATTEMPTS and _may_run_again(error):
+                    continue
+                for job in batch:
+                    job.error = _as_told(error)
+                break
+        for job in batch:
+            self._settle(job)
+
+    def _commit(self, batch: list[_Job]) -> None:
+        with self._engines.writing.connect() as connection:
+            transaction = connection.begin()
+            try:
+                self._engines.lock(connection)
+                for job in batch:
+                    self._run_job(job, connection)
+            except BaseException:
+                transaction.rollback()
+                raise
+            try:
+                transaction.commit()
+            except Exception as error:
+                raise _CommitFailed from error
+
+    def _run_job(self, job: _Job, connection: Connection) -> None:
+        job.result = job.error = None
+        savepoint = connection.begin_nested()
+        try:
+            job.result = job.work(self._make_writer(connection))
+            savepoint.commit()
+        except BaseException as error:
+            if _may_run_again(error):
+                raise
+            savepoint.rollback()
+            job.error = error
+
+    def _settle(self, job: _Job) -> None:
+        if not job.waited_for:
+            if job.error is not None:
+                self._dropped += 1
+                log.error("A write that nobody waits for failed.", exc_info=job.error)
+        elif job.error is not None:
+            job.done.set_exception(job.error)
+        else:
+            job.done.set_result(job.result)
+
+
+class _CommitFailed(Exception):
+    """Nobody knows whether the batch is stored, so it must not run again."""
+
+
+def _may_run_again(error: BaseException) -> bool:
+    """Whether the database gave up on the whole transaction for a passing reason."""
+    if not isinstance(error, DBAPIError):
+        return False
+    return error.connection_invalidated or getattr(error.orig, "sqlstate", None) in _PASSING
+
+
+def _as_told(error: Exception) -> BaseException:
+    """What the callers of a failed batch get to see."""
+    if isinstance(error, _CommitFailed) and error.__cause__ is not None:
+        return error.__cause__
+    if isinstance(error, OperationalError | PoolTimeout):
+        busy = Busy("The database")
+        busy.__cause__ = error
+        return busy
+    return error

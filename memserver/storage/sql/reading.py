@@ -1,0 +1,11 @@
+"""The `Reader` port, put together from its parts."""
+
+from memserver.storage.sql.access_reads import AccessReads
+from memserver.storage.sql.content_reads import ContentReads
+from memserver.storage.sql.evidence_reads import EvidenceReads
+from memserver.storage.sql.index_reads import IndexReads
+from memserver.storage.sql.log_reads import LogReads
+
+
+class SqlReader(AccessReads, ContentReads, EvidenceReads, LogReads, IndexReads):
+    """A consistent view: every method sees the state in which the first one found the database."""

@@ -1,0 +1,195 @@
+"""Decisions and operations to rows and back: plain records that no undo puts back."""
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import Column
+
+from memserver.domain.decisions import Considered, Decision
+from memserver.domain.operations import Operation, Progress, State
+from memserver.storage.sql.tables import DECISION, OPERATION
+from memserver.storage.sql.view import Cells, Names
+
+# Most features of most candidates are 0: the fastest level already saves nine tenths.
+_COMPRESSION = 1
+
+
+def decision_row(decision: Decision) -> dict[str, Any]:
+    flat = [number for candidate in decision.candidates for number in candidate.features]
+    return {
+        "id": decision.id,
+        "tenant_id": decision.tenant,
+        "namespaces": [namespace.id for namespace in decision.namespaces],
+        "verb": decision.verb,
+        "query": decision.query,
+        "task_type": decision.task_type,
+        "trajectory_id": decision.trajectory_id,
+        "schema": decision.schema,
+        "policy": decision.policy,
+        "candidates": [
+            [
+                str(candidate.id),
+                len(candidate.features),
+                candidate.rank,
+                candidate.packed,
+                candidate.propensity,
+                candidate.gated,
+            ]
+            for candidate in decision.candidates
+        ],
+        "features": zlib.compress(np.array(flat, "<f8").tobytes(), _COMPRESSION),
+        "created_at": decision.created_at,
+    }
+
+
+DECISION_COLUMNS: tuple[Column[Any], ...] = tuple(
+    DECISION.c[name]
+    for name in (
+        "id",
+        "tenant_id",
+        "namespaces",
+        "verb",
+        "query",
+        "task_type",
+        "trajectory_id",
+        "schema",
+        "policy",
+        "candidates",
+        "features",
+        "created_at",
+    )
+)
+
+
+def namespaces_of(decision: Cells) -> Sequence[int]:
+    """The namespace ids in a row of `DECISION_COLUMNS`."""
+    ids: list[int] = decision[2]
+    return ids
+
+
+def to_decision(cells: Cells, names: Names) -> Decision:
+    """From cells in the order of `DECISION_COLUMNS`."""
+    (
+        row_id,
+        tenant,
+        namespaces,
+        verb,
+        query,
+        task_type,
+        trajectory_id,
+        schema,
+        policy,
+        candidates,
+        features,
+        created_at,
+    ) = cells
+    return Decision(
+        id=row_id,
+        tenant=tenant,
+        namespaces=tuple(names[number] for number in namespaces if number in names),
+        verb=verb,
+        query=query,
+        task_type=task_type,
+        trajectory_id=trajectory_id,
+        schema=schema,
+        policy=policy,
+        candidates=_candidates(candidates, features),
+        created_at=created_at,
+    )
+
+
+def _candidates(entries: list[list[Any]], packed_features: bytes) -> tuple[Considered, ...]:
+    numbers = np.frombuffer(zlib.decompress(packed_features), "<f8").tolist()
+    candidates, start = [], 0
+    for candidate_id, width, rank, packed, propensity, gated in entries:
+        features = tuple(numbers[start : start + width])
+        start += width
+        candidates.append(Considered(UUID(candidate_id), features, rank, packed, propensity, gated))
+    return tuple(candidates)
+
+
+def operation_row(operation: Operation) -> dict[str, Any]:
+    return {
+        "id": operation.id,
+        "tenant_id": operation.tenant,
+        "namespace_id": operation.namespace.id,
+        "verb": operation.verb,
+        "params": operation.params,
+        "state": operation.state.value,
+        "requested_by": operation.requested_by,
+        "created_at": operation.created_at,
+        "updated_at": operation.updated_at,
+        "progress": {
+            "done": operation.progress.done,
+            "total": operation.progress.total,
+            "doing": operation.progress.doing,
+        },
+        "steps_done": list(operation.steps_done),
+        "report": operation.report,
+        "error": operation.error,
+        "change_id": operation.change_id,
+        "attempt": operation.attempt,
+    }
+
+
+OPERATION_COLUMNS: tuple[Column[Any], ...] = tuple(
+    OPERATION.c[name]
+    for name in (
+        "id",
+        "tenant_id",
+        "namespace_id",
+        "verb",
+        "params",
+        "state",
+        "requested_by",
+        "created_at",
+        "updated_at",
+        "progress",
+        "steps_done",
+        "report",
+        "error",
+        "change_id",
+        "attempt",
+    )
+)
+
+
+def to_operation(cells: Cells, names: Names) -> Operation:
+    """From cells in the order of `OPERATION_COLUMNS`."""
+    (
+        row_id,
+        tenant,
+        namespace_id,
+        verb,
+        params,
+        state,
+        requested_by,
+        created_at,
+        updated_at,
+        progress,
+        steps_done,
+        report,
+        error,
+        change_id,
+        attempt,
+    ) = cells
+    return Operation(
+        id=row_id,
+        tenant=tenant,
+        namespace=names[namespace_id],
+        verb=verb,
+        params=params,
+        state=State(state),
+        requested_by=requested_by,
+        created_at=created_at,
+        updated_at=updated_at,
+        progress=Progress(**progress),
+        steps_done=tuple(steps_done),
+        report=report,
+        error=error,
+        change_id=change_id,
+        attempt=attempt,
+    )

@@ -1,0 +1,341 @@
+"""Every table of the store. The models do not validate: domain values have done so before.
+
+Content (trajectory, item, version, evidence) is written only through the change log. Keys begin
+with the id, so that an index rebuild can walk a table in id order over all tenants; the foreign
+key to (namespace, tenant) makes a row in another tenant's namespace impossible to store.
+"""
+
+from datetime import datetime
+from typing import Any, ClassVar, cast
+from uuid import UUID
+
+from sqlalchemy import Column, Double, ForeignKeyConstraint, Index, Integer, MetaData, Table, Text
+from sqlalchemy import UniqueConstraint as Unique
+from sqlalchemy.orm import registry
+from sqlmodel import Field, SQLModel
+
+from memserver.storage.sql.types import EXACT_JSON, PATH, POSITION, UtcDateTime
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+class Base(SQLModel, registry=registry(metadata=metadata)):
+    """The root of the store's own tables, apart from any other use of SQLModel."""
+
+    metadata: ClassVar[MetaData] = metadata
+
+
+def _in_namespace() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["namespace_id", "tenant_id"], ["namespace.id", "namespace.tenant_id"]
+    )
+
+
+# --- access ------------------------------------------------------------------------------
+
+
+class TenantRow(Base, table=True):
+    __tablename__ = "tenant"
+
+    id: UUID = Field(primary_key=True)
+    name: str = Field(unique=True)
+
+
+class KeyRow(Base, table=True):
+    __tablename__ = "api_key"
+    __table_args__ = (Index(None, "tenant_id", "created_at", "id"),)
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(foreign_key="tenant.id")
+    digest: str = Field(unique=True)
+    role: str
+    grants: list[str] = Field(sa_type=EXACT_JSON)
+    label: str
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    revoked_at: datetime | None = Field(sa_type=UtcDateTime)
+
+
+class NamespaceRow(Base, table=True):
+    __tablename__ = "namespace"
+    __table_args__ = (Unique("tenant_id", "path"), Unique("id", "tenant_id"))
+
+    id: int | None = Field(default=None, primary_key=True)
+    tenant_id: UUID = Field(foreign_key="tenant.id")
+    path: str = Field(sa_type=PATH)
+
+
+# --- content -----------------------------------------------------------------------------
+
+
+class TrajectoryRow(Base, table=True):
+    __tablename__ = "trajectory"
+    __table_args__ = (
+        _in_namespace(),
+        Index(None, "tenant_id", "namespace_id", "position", "id"),
+        Index(None, "tenant_id", "goal_hash"),
+        Index(None, "tenant_id", "template_hash"),
+    )
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    position: int = Field(sa_type=POSITION)
+    goal: str = Field(sa_type=Text)
+    goal_hash: str
+    task_type: str | None
+    environment: str | None
+    template_id: str | None
+    template_hash: str | None
+    agent: str
+    steps: list[dict[str, Any]] = Field(sa_type=EXACT_JSON)
+    outcome: dict[str, Any] | None = Field(sa_type=EXACT_JSON)
+    success: bool | None
+    used: list[str] | None = Field(sa_type=EXACT_JSON)
+    mistakes: list[str] = Field(sa_type=EXACT_JSON)
+    metadata_: dict[str, Any] = Field(sa_column=Column("metadata", EXACT_JSON, nullable=False))
+    created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class ItemRow(Base, table=True):
+    __tablename__ = "item"
+    __table_args__ = (
+        _in_namespace(),
+        Index(None, "tenant_id", "namespace_id", "position", "id"),
+        Index(None, "tenant_id", "merged_into"),
+        Index(None, "tenant_id", "head"),
+    )
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    position: int = Field(sa_type=POSITION)
+    kind: str
+    title: str = Field(sa_type=Text)
+    status: str
+    head: UUID
+    merged_into: UUID | None
+    created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class VersionRow(Base, table=True):
+    __tablename__ = "version"
+    __table_args__ = (
+        _in_namespace(),
+        ForeignKeyConstraint(["item_id", "tenant_id"], ["item.id", "item.tenant_id"]),
+        Index(None, "tenant_id", "item_id", "number"),
+        Index(None, "tenant_id", "content_hash"),
+    )
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    position: int = Field(sa_type=POSITION)
+    item_id: UUID
+    number: int
+    title: str = Field(sa_type=Text)
+    body_type: str
+    body: dict[str, Any] = Field(sa_type=EXACT_JSON)
+    content_hash: str
+    valid_from: datetime = Field(sa_type=UtcDateTime)
+    valid_to: datetime | None = Field(sa_type=UtcDateTime)
+    recorded_at: datetime = Field(sa_type=UtcDateTime)
+    parent: UUID | None
+    method: str
+    sources: list[dict[str, Any]] = Field(sa_type=EXACT_JSON)
+    task_type: str | None
+    metadata_: dict[str, Any] = Field(sa_column=Column("metadata", EXACT_JSON, nullable=False))
+
+
+class EvidenceRow(Base, table=True):
+    __tablename__ = "evidence"
+    __table_args__ = (
+        _in_namespace(),
+        Index(None, "tenant_id", "subject", "context", "seq"),
+        Index(None, "tenant_id", "cause"),
+    )
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    position: int = Field(sa_type=POSITION)
+    subject: UUID
+    context: str
+    seq: int
+    event: str
+    value: float = Field(sa_type=Double)
+    weight: float = Field(sa_type=Double)
+    recorded_at: datetime = Field(sa_type=UtcDateTime)
+    source: str
+    cause: UUID | None
+    retracts: UUID | None
+
+
+class BeliefRow(Base, table=True):
+    """The fold over a subject's evidence in one context. `pieces` counts the evidence that it
+    was folded from (a belief without any is as if absent); `last_seq` only ever rises, so that
+    evidence which an undo took away and a redo brings back meets nobody in its place."""
+
+    __tablename__ = "belief"
+    __table_args__ = (_in_namespace(),)
+
+    subject: UUID = Field(primary_key=True)
+    context: str = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    successes: float = Field(sa_type=Double)
+    failures: float = Field(sa_type=Double)
+    outcomes: int
+    pieces: int
+    last_seq: int
+
+
+# --- the log -----------------------------------------------------------------------------
+
+
+class ChangeRow(Base, table=True):
+    __tablename__ = "change"
+    __table_args__ = (Unique("tenant_id", "id"), Index(None, "tenant_id", "position"))
+
+    position: int = Field(
+        sa_column=Column("position", POSITION, primary_key=True, autoincrement=False)
+    )
+    id: UUID
+    tenant_id: UUID = Field(foreign_key="tenant.id")
+    verb: str
+    actor: UUID
+    reason: str = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    before_hash: str
+    after_hash: str
+    rows: int
+    undoes: UUID | None
+    undone_by: UUID | None
+    operation: UUID | None
+
+
+class RowChangeRow(Base, table=True):
+    """What a change did to one row. `owner_id` is the item of a version and else the row itself,
+    so that the history of an item holds that of its versions."""
+
+    __tablename__ = "row_change"
+    __table_args__ = (
+        Index(None, "tenant_id", "row_id"),
+        Index(None, "tenant_id", "owner_id"),
+        Index(None, "tenant_id", "namespace_id", "position"),
+    )
+
+    position: int = Field(sa_type=POSITION, primary_key=True, foreign_key="change.position")
+    ordinal: int = Field(primary_key=True)
+    tenant_id: UUID
+    table_name: str
+    row_id: UUID
+    owner_id: UUID
+    action: str
+    namespace_id: int = Field(foreign_key="namespace.id")
+    before: dict[str, Any] | None = Field(sa_type=EXACT_JSON)
+    after_hash: str | None
+
+
+# --- plain rows: never undone ------------------------------------------------------------
+
+
+class DecisionRow(Base, table=True):
+    """`features` holds the candidates' features as compressed float64, one after another."""
+
+    __tablename__ = "decision"
+    __table_args__ = (Index(None, "tenant_id", "trajectory_id"),)
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True, foreign_key="tenant.id")
+    namespaces: list[int] = Field(sa_type=EXACT_JSON)
+    verb: str
+    query: str = Field(sa_type=Text)
+    task_type: str | None
+    trajectory_id: UUID | None
+    schema_: int = Field(sa_column=Column("schema", Integer, nullable=False))
+    policy: str
+    candidates: list[list[Any]] = Field(sa_type=EXACT_JSON)
+    features: bytes
+    created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class OperationRow(Base, table=True):
+    __tablename__ = "operation"
+    __table_args__ = (
+        _in_namespace(),
+        Index(None, "tenant_id", "created_at", "id"),
+        Index(None, "state"),
+    )
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID
+    namespace_id: int
+    verb: str
+    params: dict[str, Any] = Field(sa_type=EXACT_JSON)
+    state: str
+    requested_by: UUID
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    updated_at: datetime = Field(sa_type=UtcDateTime)
+    progress: dict[str, Any] = Field(sa_type=EXACT_JSON)
+    steps_done: list[str] = Field(sa_type=EXACT_JSON)
+    report: dict[str, Any] | None = Field(sa_type=EXACT_JSON)
+    error: str | None = Field(sa_type=Text)
+    change_id: UUID | None
+    attempt: int
+
+
+class IdempotencyRow(Base, table=True):
+    __tablename__ = "idempotency"
+    __table_args__ = (Index(None, "created_at"),)
+
+    tenant_id: UUID = Field(primary_key=True, foreign_key="tenant.id")
+    route: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    body_hash: str
+    status: int
+    body: dict[str, Any] = Field(sa_type=EXACT_JSON)
+    created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class VectorRow(Base, table=True):
+    __tablename__ = "vector"
+
+    hash: str = Field(primary_key=True)
+    fingerprint: str = Field(primary_key=True)
+    data: bytes
+
+
+class MarkRow(Base, table=True):
+    __tablename__ = "mark"
+
+    name: str = Field(primary_key=True)
+    position: int = Field(sa_type=POSITION)
+    fingerprint: str
+
+
+def _table(model: type[Base]) -> Table:
+    return cast(Table, model.__table__)  # type: ignore[attr-defined]
+
+
+TENANT = _table(TenantRow)
+API_KEY = _table(KeyRow)
+NAMESPACE = _table(NamespaceRow)
+TRAJECTORY = _table(TrajectoryRow)
+ITEM = _table(ItemRow)
+VERSION = _table(VersionRow)
+EVIDENCE = _table(EvidenceRow)
+BELIEF = _table(BeliefRow)
+CHANGE = _table(ChangeRow)
+ROW_CHANGE = _table(RowChangeRow)
+DECISION = _table(DecisionRow)
+OPERATION = _table(OperationRow)
+IDEMPOTENCY = _table(IdempotencyRow)
+VECTOR = _table(VectorRow)
+MARK = _table(MarkRow)
