@@ -1,0 +1,177 @@
+"""From documents to points: windows, vectors that are kept in SQL, and what cannot be indexed."""
+
+import hashlib
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+import numpy as np
+import numpy.typing as npt
+
+from memserver.domain.errors import Invalid
+from memserver.domain.ports import (
+    Document,
+    DocumentKey,
+    Encoder,
+    Point,
+    SparseEncoder,
+    Store,
+    VectorIndex,
+)
+
+log = logging.getLogger(__name__)
+
+DOCUMENTS_TOGETHER = 256
+CHARACTERS_TOGETHER = 1_000_000
+ENCODED_TOGETHER = 32
+STORED_AS = np.dtype("<f4")
+
+# What one document can be to blame for. Anything else (a model that does not answer, a full
+# disk) is no reason to leave a document out, and is tried again.
+ABOUT_THE_DOCUMENT = (Invalid, ValueError, TypeError, LookupError)
+
+Vector = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One piece of a document's text. `hash` names its vector in SQL."""
+
+    document: Document
+    number: int
+    text: str
+    hash: str
+
+
+class Projection:
+    """Makes the index hold what documents say. Used by one thread at a time.
+
+    A document that alone cannot be indexed is left out and listed in `skipped` with the
+    position at which that was found; it is tried again when a later change touches it.
+    """
+
+    def __init__(
+        self, store: Store, index: VectorIndex, encoder: Encoder, sparse: SparseEncoder
+    ) -> None:
+        self._store = store
+        self._index = index
+        self._encoder = encoder
+        self._sparse = sparse
+        self.skipped: dict[DocumentKey, int] = {}
+
+    def put(self, documents: Sequence[Document], *, position: int) -> None:
+        """Live documents are searchable on return, the others are gone. A live one that was
+        there before stays searchable in between. Raises what is no document's fault."""
+        gone = [key_of(document) for document in documents if not document.live]
+        if gone:
+            self._index.delete_documents(gone)
+            for key in gone:
+                self.skipped.pop(key, None)
+        live = [document for document in documents if document.live]
+        for group in _groups([d for d in live if self._is_due(d, position)]):
+            self._put_group(group, position)
+
+    def _is_due(self, document: Document, position: int) -> bool:
+        skipped_at = self.skipped.get(key_of(document))
+        return skipped_at is None or position > skipped_at
+
+    def _put_group(self, group: Sequence[Document], position: int) -> None:
+        try:
+            self._put_together(group)
+        except ABOUT_THE_DOCUMENT as error:
+            if len(group) == 1:
+                self._skip(group[0], position, error)
+                return
+            for document in group:
+                self._put_group([document], position)
+
+    def _put_together(self, group: Sequence[Document]) -> None:
+        windows = self._windows(group)
+        known = self._known_vectors(windows)
+        made = self._encode(windows, known)
+        points = [self._point(window, (known | made)[window.hash]) for window in windows]
+        self._index.upsert(points)
+        # Afterwards, so that there is no moment at which a document cannot be found.
+        keys = [key_of(document) for document in group]
+        self._index.delete_documents(keys, keep=[point.id for point in points])
+        if made:
+            self._keep_vectors(made)
+        for key in keys:
+            self.skipped.pop(key, None)
+
+    def _windows(self, group: Sequence[Document]) -> list[Window]:
+        return [
+            Window(document, number, text, hashlib.sha256(text.encode()).hexdigest())
+            for document in group
+            for number, text in enumerate(self._encoder.windows(document.text))
+        ]
+
+    def _known_vectors(self, windows: Sequence[Window]) -> dict[str, Vector]:
+        wanted = list(dict.fromkeys(window.hash for window in windows))
+        with self._store.reading() as reader:
+            kept = reader.vectors(wanted, self._encoder.fingerprint)
+        size = self._encoder.dimension * STORED_AS.itemsize
+        return {
+            name: np.frombuffer(raw, STORED_AS) for name, raw in kept.items() if len(raw) == size
+        }
+
+    def _encode(self, windows: Sequence[Window], known: dict[str, Vector]) -> dict[str, Vector]:
+        texts = {window.hash: window.text for window in windows if window.hash not in known}
+        made: dict[str, Vector] = {}
+        for start in range(0, len(texts), ENCODED_TOGETHER):
+            names = list(texts)[start : start + ENCODED_TOGETHER]
+            rows = self._encoder.encode([texts[name] for name in names])
+            made.update(zip(names, rows, strict=True))
+        return made
+
+    def _keep_vectors(self, made: dict[str, Vector]) -> None:
+        fingerprint = self._encoder.fingerprint
+        raw = {name: np.ascontiguousarray(v, STORED_AS).tobytes() for name, v in made.items()}
+        self._store.write(lambda tx: tx.put_vectors(fingerprint, raw))
+
+    def _point(self, window: Window, dense: Vector) -> Point:
+        document = window.document
+        return Point(
+            id=point_id(key_of(document), window.number),
+            tenant=document.tenant,
+            document=document.id,
+            item=document.item,
+            namespace_id=document.namespace_id,
+            kind=document.kind,
+            status=document.status,
+            task_type=document.task_type,
+            created=document.created,
+            dense=dense,
+            sparse=self._sparse.document(window.text),
+        )
+
+    def _skip(self, document: Document, position: int, error: Exception) -> None:
+        key = key_of(document)
+        # Never the content, which may be in the error's text as well.
+        log.error("Document %s cannot be indexed (%s).", document.id, type(error).__name__)
+        self._index.delete_documents([key])
+        self.skipped[key] = position
+
+
+def key_of(document: Document) -> DocumentKey:
+    return DocumentKey(document.tenant, document.id)
+
+
+def point_id(key: DocumentKey, window: int) -> UUID:
+    return uuid5(key.tenant, f"{key.document}/{window}")
+
+
+def _groups(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    """Documents in their order, a bounded number and amount of text at a time."""
+    group: list[Document] = []
+    size = 0
+    for document in documents:
+        full = len(group) == DOCUMENTS_TOGETHER or size + len(document.text) > CHARACTERS_TOGETHER
+        if group and full:
+            yield group
+            group, size = [], 0
+        group.append(document)
+        size += len(document.text)
+    if group:
+        yield group
