@@ -38,9 +38,11 @@ class AccessReads(View):
         row = self._first(select(TENANT.c.id, TENANT.c.name).where(TENANT.c.name == name))
         return None if row is None else Tenant(*row)
 
-    def tenant_by_id(self, tenant_id: UUID) -> Tenant | None:
+    def tenant_by_id(self, tenant_id: UUID) -> Tenant:
         row = self._first(select(TENANT.c.id, TENANT.c.name).where(TENANT.c.id == tenant_id))
-        return None if row is None else Tenant(*row)
+        if row is None:
+            raise KeyError(tenant_id)
+        return Tenant(*row)
 
     def keys(self, scope: Scope, page: PageRequest) -> Page[Key]:
         """Oldest first; only keys that reach no further than the scope itself."""

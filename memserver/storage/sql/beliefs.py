@@ -92,6 +92,7 @@ class Beliefs:
             "successes": belief.successes,
             "failures": belief.failures,
             "outcomes": belief.outcomes,
+            "last": belief.last,
             "pieces": len(evidence),
             "last_seq": max(own, known.last_seq if known else 0),
         }

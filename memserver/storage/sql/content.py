@@ -93,6 +93,7 @@ def _trajectory_row(value: Trajectory) -> dict[str, Any]:
         "used": None if value.used is None else [str(version) for version in value.used],
         "mistakes": list(value.mistakes),
         "metadata": _as_read_back(value.metadata),
+        "sent_hash": value.sent_hash,
         "created_at": value.created_at,
     }
 
@@ -136,6 +137,7 @@ TRAJECTORY_COLUMNS: tuple[Column[Any], ...] = tuple(
         "mistakes",
         "metadata",
         "created_at",
+        "sent_hash",
     )
 )
 
@@ -156,6 +158,7 @@ def to_trajectory(cells: Cells, names: Names) -> Trajectory:
         mistakes,
         metadata,
         created_at,
+        sent_hash,
     ) = cells
     return Trajectory(
         id=row_id,
@@ -175,6 +178,7 @@ def to_trajectory(cells: Cells, names: Names) -> Trajectory:
         created_at=created_at,
         mistakes=tuple(mistakes),
         metadata=metadata,
+        sent_hash=sent_hash,
     )
 
 

@@ -21,6 +21,7 @@ _BELIEF = (
     BELIEF.c.successes,
     BELIEF.c.failures,
     BELIEF.c.outcomes,
+    BELIEF.c.last,
 )
 
 

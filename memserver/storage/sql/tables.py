@@ -100,6 +100,7 @@ class TrajectoryRow(Base, table=True):
     used: list[str] | None = Field(sa_type=EXACT_JSON)
     mistakes: list[str] = Field(sa_type=EXACT_JSON)
     metadata_: dict[str, Any] = Field(sa_column=Column("metadata", EXACT_JSON, nullable=False))
+    sent_hash: str
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 
@@ -192,6 +193,7 @@ class BeliefRow(Base, table=True):
     successes: float = Field(sa_type=Double)
     failures: float = Field(sa_type=Double)
     outcomes: int
+    last: datetime | None = Field(sa_type=UtcDateTime)
     pieces: int
     last_seq: int
 

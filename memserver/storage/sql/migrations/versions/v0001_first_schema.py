@@ -135,6 +135,7 @@ def upgrade() -> None:
         sa.Column("successes", sa.Double(), nullable=False),
         sa.Column("failures", sa.Double(), nullable=False),
         sa.Column("outcomes", sa.Integer(), nullable=False),
+        sa.Column("last", TIME, nullable=True),
         sa.Column("pieces", sa.Integer(), nullable=False),
         sa.Column("last_seq", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
@@ -290,6 +291,7 @@ def upgrade() -> None:
         sa.Column("used", JSON, nullable=True),
         sa.Column("mistakes", JSON, nullable=False),
         sa.Column("metadata", JSON, nullable=False),
+        sa.Column("sent_hash", sa.String(), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.ForeignKeyConstraint(
             ["namespace_id", "tenant_id"],
