@@ -42,6 +42,7 @@ from memserver_client._requests import (
     json_body,
     run_batches,
     text_body,
+    with_id,
 )
 from memserver_client._transport import Clock, Connection
 
@@ -118,7 +119,9 @@ class Memory:
         return Episode(self, new)
 
     def add_trajectory(self, run: NewTrajectory) -> TrajectoryStored:
-        return self._server.write("POST", "/v1/trajectories", TrajectoryStored, json_body(run))
+        return self._server.write(
+            "POST", "/v1/trajectories", TrajectoryStored, json_body(with_id(run))
+        )
 
     def add_trajectories(
         self, runs: Iterable[Run | Mapping[str, Any]], *, namespace: str
@@ -358,6 +361,17 @@ class Memory:
         with it `.change_id` is what `undo` takes back. `plan` applies that operation's plan."""
         request = checked(Consolidate, namespace=namespace, apply=apply, plan=plan)
         started = self._server.write("POST", "/v1/consolidate", Operation, json_body(request))
+        return self.wait(started.id, timeout=timeout, on_progress=on_progress) if wait else started
+
+    def reindex(
+        self,
+        *,
+        wait: bool = False,
+        timeout: float = WAIT_SECONDS,
+        on_progress: OnProgress | None = None,
+    ) -> Operation:
+        """Rebuilds the index from the database while the server serves; the system key's right."""
+        started = self._server.write("POST", "/v1/reindex", Operation)
         return self.wait(started.id, timeout=timeout, on_progress=on_progress) if wait else started
 
     def operation(self, id: Id) -> Operation:

@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
+from memserver.cli.output import operation_bar
 from memserver.cli.server_commands import DemoOptions, ReindexOptions, ServeOptions
-from memserver.cli.session import Json, session
+from memserver.cli.session import ApiKey, Json, Url, session
+from memserver.cli.upkeep import WAIT_SECONDS, Timeout, Wait, show_operation
 
 Data = Annotated[
     Path | None,
@@ -39,20 +41,29 @@ def serve(
 def reindex(
     context: typer.Context,
     offline: Annotated[
-        bool, typer.Option("--offline", help="The server of this folder is stopped.")
+        bool, typer.Option("--offline", help="The server is stopped; also for another encoder.")
     ] = False,
     data: Data = None,
     database_url: DatabaseUrl = None,
+    wait: Wait = True,
+    timeout: Timeout = WAIT_SECONDS,
+    url: Url = None,
+    api_key: ApiKey = None,
     json: Json = False,
 ) -> None:
-    """Rebuild the vector index from the database, also for another encoder."""
-    if not offline:
+    """Rebuild the vector index from the database, of a serving or of a stopped server."""
+    if offline:
+        with session(context).server() as server:
+            server.reindex_offline(ReindexOptions(data=data, json=json, database_url=database_url))
+        return
+    if data is not None or database_url is not None:
         raise typer.BadParameter(
-            "The index is rebuilt while the server is stopped: stop it and add --offline.",
-            param_hint="--offline",
+            "A running server knows its own; these belong to --offline.",
+            param_hint="--data, --database-url",
         )
-    with session(context).server() as server:
-        server.reindex_offline(ReindexOptions(data=data, json=json, database_url=database_url))
+    with session(context).memory(url, api_key) as memory, operation_bar() as seen:
+        operation = memory.reindex(wait=wait, timeout=timeout, on_progress=seen)
+    show_operation(operation, as_json=json)
 
 
 def demo(context: typer.Context, json: Json = False) -> None:

@@ -1,4 +1,4 @@
-"""What the README tells a newcomer to type does what it says, against a server in its own process."""
+"""What the README tells a newcomer to type does what it says, against a real server process."""
 
 import contextlib
 import io

@@ -326,12 +326,28 @@ def test_serve_hands_on_what_was_given_and_leaves_the_rest_to_the_settings(run, 
     assert (options.host, options.database_url) == (None, None)
 
 
-def test_reindex_wants_a_stopped_server(run, commands, tmp_path):
-    assert run("reindex").exit_code == 2
+def test_reindex_asks_the_running_server(run, server, commands, operation):
+    server.answers = {
+        "POST /v1/reindex": operation("pending", verb="reindex"),
+        f"GET /v1/operations/{ID}": operation("succeeded", report={"documents": 12}),
+    }
+
+    result = run("reindex")
+
+    assert "12" in result.stdout
     assert commands.asked == []
 
+
+def test_offline_reindex_opens_the_folder_itself(run, server, commands, tmp_path):
     assert run("reindex", "--offline", "--data", str(tmp_path)).exit_code == 0
+
     assert commands.asked[0].data == tmp_path
+    assert server.requests == []
+
+
+def test_a_folder_is_no_business_of_a_running_servers_client(run, server, commands, tmp_path):
+    assert run("reindex", "--data", str(tmp_path)).exit_code == 2
+    assert (server.requests, commands.asked) == ([], [])
 
 
 def test_the_servers_refusal_is_one_line_too(run, commands, refusal):
