@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from memserver.storage.sql.types import to_json
+from memserver.storage.sql.types import from_json, to_json
 
 _READERS = 16
 _MORE_READERS = 48
@@ -61,6 +61,7 @@ def _sqlite(url: URL, *, writing: bool) -> Engine:
         # The driver begins no transaction by itself: it would not before a SELECT or SAVEPOINT.
         connect_args={"check_same_thread": False, "isolation_level": None, "timeout": _WAIT_S},
         json_serializer=to_json,
+        json_deserializer=from_json,
     )
     pragmas = [
         "PRAGMA foreign_keys = ON",
@@ -97,6 +98,7 @@ def _postgres_reading(url: URL) -> Engine:
         pool_timeout=_WAIT_S,
         pool_pre_ping=True,
         json_serializer=to_json,
+        json_deserializer=from_json,
     )
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
@@ -112,4 +114,5 @@ def _postgres_writing(url: URL) -> Engine:
         # A process that hangs in the middle must not stop all others for ever.
         connect_args={"options": "-c lock_timeout=30s -c idle_in_transaction_session_timeout=60s"},
         json_serializer=to_json,
+        json_deserializer=from_json,
     )

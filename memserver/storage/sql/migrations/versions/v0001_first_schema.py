@@ -6,7 +6,7 @@ from alembic import op
 POSITION = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 PATH = sa.String().with_variant(sa.String(collation="C"), "postgresql")
 JSON = sa.JSON(none_as_null=True)
-TIME = sa.DateTime(timezone=True)
+TIME = sa.DateTime(timezone=True).with_variant(sa.String(32), "sqlite")
 
 revision = "0001"
 down_revision = None
