@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from memserver.api.build import build_api
 from memserver.api.limits import Limits
 from memserver.app.settings import Settings
-from memserver.domain.ports import Encoder, Jobs, SparseEncoder, Store, VectorIndex
+from memserver.domain.ports import Encoder, Jobs, SparseEncoder, Store, VectorIndex, Work
 from memserver.ids import uuid7
 from memserver.jobs import DbosJobs, Dispatcher, executor_identity
 from memserver.services.access import Access, IssuedKey
@@ -32,10 +32,9 @@ from memserver.services.trajectories import Trajectories
 from memserver.storage.encoders import (
     BatchingEncoder,
     Bm25Encoder,
-    OpenAiCompatibleEncoder,
     SentenceTransformerEncoder,
 )
-from memserver.storage.index import EdgeIndex, QdrantServerIndex
+from memserver.storage.index import EdgeIndex
 from memserver.storage.sql import open_store
 
 logger = logging.getLogger(__name__)
@@ -59,18 +58,19 @@ class Server:
     """`api` is the ASGI application, whose lifespan runs `start` and `stop`. `first_key` is the
     system key where this was the very first start."""
 
-    def __init__(self, settings: Settings, parts: Parts) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        parts: Parts,
+        *,
+        make_jobs: Callable[[Work, Settings], Jobs] | None = None,
+    ) -> None:
         self.settings = settings
         self._parts = parts
         self._bell = threading.Event()
         self.services = self._build()
         self.first_key: IssuedKey | None = self.services.access.first_key()
-        self._jobs: Jobs = DbosJobs(
-            self.services.operations,
-            database_url=jobs_url(settings),
-            executor_id=executor_identity(settings.data / "executor"),
-            workers=settings.workers,
-        )
+        self._jobs = (make_jobs or dbos_jobs)(self.services.operations, settings)
         self._dispatcher = Dispatcher(store=parts.store, jobs=self._jobs, bell=self._bell)
         self._stack = ExitStack()
         self.api = build_api(self.services, limits=limits(settings), lifespan=self._lifespan)
@@ -171,8 +171,19 @@ def open_parts(settings: Settings) -> Parts:
     return Parts(store, encoder, Bm25Encoder(settings.language), index)
 
 
+def dbos_jobs(work: Work, settings: Settings) -> Jobs:
+    return DbosJobs(
+        work,
+        database_url=jobs_url(settings),
+        executor_id=executor_identity(settings.data / "executor"),
+        workers=settings.workers,
+    )
+
+
 def open_encoder(settings: Settings) -> Encoder:
     if settings.encoder_url is not None:
+        from memserver.storage.encoders.openai_compatible import OpenAiCompatibleEncoder
+
         return OpenAiCompatibleEncoder(
             settings.encoder_url,
             model=settings.encoder or "default",
@@ -187,6 +198,9 @@ def open_encoder(settings: Settings) -> Encoder:
 
 def open_index(settings: Settings, dimension: int) -> VectorIndex:
     if settings.qdrant_url is not None:
+        # Imported where it is used: the client of a server costs half a second.
+        from memserver.storage.index.qdrant_server import QdrantServerIndex
+
         return QdrantServerIndex.connect(
             settings.qdrant_url, api_key=settings.qdrant_api_key, dimension=dimension
         )
