@@ -98,7 +98,6 @@ def _postgres_reading(url: URL) -> Engine:
         pool_timeout=_WAIT_S,
         pool_pre_ping=True,
         json_serializer=to_json,
-        json_deserializer=from_json,
     )
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
@@ -114,5 +113,4 @@ def _postgres_writing(url: URL) -> Engine:
         # A process that hangs in the middle must not stop all others for ever.
         connect_args={"options": "-c lock_timeout=30s -c idle_in_transaction_session_timeout=60s"},
         json_serializer=to_json,
-        json_deserializer=from_json,
     )
