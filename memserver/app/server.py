@@ -128,6 +128,7 @@ class Server:
             ],
             clock=utc_now,
             wake=self._bell.set,
+            settle=indexer.catch_up,
         )
         return Services(
             store=store,

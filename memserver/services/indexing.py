@@ -140,6 +140,17 @@ class Indexer:
         """Done once the change at `position` is searchable. Documents in `skipped` are not."""
         return self._progress.reached(position)
 
+    def catch_up(self, timeout: float = 30.0) -> bool:
+        """Waits until all that is written now is searchable; whether it came to that."""
+        with self._store.reading() as reader:
+            position = reader.head_position()
+        self.wake()
+        try:
+            self.reached(position).result(timeout)
+        except (TimeoutError, Unavailable):
+            return False
+        return True
+
     def rebuild(self, progress: Callable[[int], None] = _no_progress) -> Future[int]:
         """Puts every live document into the index again and removes what is not live, while
         searches and writes go on. `progress` is told, on the indexer's thread, how many are

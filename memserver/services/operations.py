@@ -36,7 +36,8 @@ class OperationService:
     """The service behind `/operations`, and the `Work` that a job engine drives.
 
     `wake` hints to the dispatcher that there is something to start. It is called inside the
-    transaction, so whoever is woken must also look again later.
+    transaction, so whoever is woken must also look again later. `settle` is called before an
+    operation is said to have succeeded: it waits until what was written can be found.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class OperationService:
         runners: Iterable[Runner],
         clock: Clock,
         wake: Callable[[], None],
+        settle: Callable[[], object] = lambda: None,
         mint: Callable[[], UUID] = uuid7,
         sleep: Callable[[float], None] = time.sleep,
         backoff: Sequence[float] = BACKOFF,
@@ -54,6 +56,7 @@ class OperationService:
         self._runners = {runner.verb: runner for runner in runners}
         self._clock = clock
         self._wake = wake
+        self._settle = settle
         self._mint = mint
         self._sleep = sleep
         self._backoff = tuple(backoff)
@@ -161,6 +164,7 @@ class OperationService:
                 finished = replace(operation, progress=replace(operation.progress, doing=""))
                 self._put(tx, finished, State.SUCCEEDED, wanted="finished")
 
+        self._settle()
         self._store.write(mark_succeeded)
 
     def fail(self, operation_id: UUID, error: BaseException) -> None:

@@ -1,0 +1,132 @@
+"""The whole app in this process: real SQL, real embedded index, a cheap encoder, and jobs that
+run when they are submitted."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from memserver.app.server import Parts, Server, database_url, utc_now
+from memserver.app.settings import Settings, read_settings
+from memserver.domain.ports import Jobs, Work
+from memserver.storage.encoders import Bm25Encoder
+from memserver.storage.index import EdgeIndex
+from memserver.storage.sql import open_store
+from tests.fakes.encoder import HashEncoder
+from tests.fakes.jobs import InlineJobs
+
+
+@dataclass(frozen=True)
+class Caller:
+    """One key's view of the app."""
+
+    http: TestClient
+    key: str | None
+
+    def __call__(self, method: str, path: str, **request: Any) -> Any:
+        """The reply, whatever its status."""
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        headers |= request.pop("headers", {})
+        return self.http.request(method, path, headers=headers, **request)
+
+    def get(self, path: str, **params: Any) -> Any:
+        return self._body(self("GET", path, params=params))
+
+    def post(self, path: str, body: Any = None, **request: Any) -> Any:
+        return self._body(self("POST", path, json=body, **request))
+
+    def delete(self, path: str) -> Any:
+        return self._body(self("DELETE", path))
+
+    def rows(self, path: str, **params: Any) -> list[Any]:
+        """Every row of a list, page after page."""
+        rows: list[Any] = []
+        cursor = None
+        while True:
+            page = self.get(path, **params, **({"cursor": cursor} if cursor else {}))
+            rows += page["rows"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return rows
+
+    def with_key(self, role: str, *grants: str, tenant: str | None = None) -> "Caller":
+        made = self.post("/v1/keys", {"role": role, "grants": list(grants), "tenant": tenant})
+        return Caller(self.http, made["key"])
+
+    @staticmethod
+    def _body(reply: Any) -> Any:
+        assert reply.status_code < 400, reply.text
+        return reply.json()
+
+
+@dataclass(frozen=True)
+class App:
+    server: Server
+    admin: Caller
+    jobs: InlineJobs
+
+    @property
+    def anonymous(self) -> Caller:
+        return Caller(self.admin.http, None)
+
+    def audit(self) -> dict[str, Any]:
+        health: dict[str, Any] = self.admin.get("/health/ready", audit=True)["index"]
+        return health
+
+
+def start_app(stack: ExitStack, data: Path, *, key: str | None = None, **settings: Any) -> App:
+    """An app on a data folder; `key` is the system key where the folder has been used before."""
+    chosen: Settings = read_settings(data=data, flush_every_s=0.05, **settings)
+    data.mkdir(exist_ok=True)
+    encoder = HashEncoder()
+    parts = Parts(
+        open_store(database_url(chosen), clock=utc_now),
+        encoder,
+        Bm25Encoder(),
+        EdgeIndex(data / "index", dimension=encoder.dimension),
+    )
+    made: list[InlineJobs] = []
+
+    def make_jobs(work: Work, _: Settings) -> Jobs:
+        made.append(InlineJobs(work))
+        return made[0]
+
+    server = Server(chosen, parts, make_jobs=make_jobs)
+    # A failure inside the server is a failure of the test only where it shows in the reply.
+    http = stack.enter_context(TestClient(server.api, raise_server_exceptions=False))
+    secret = key if server.first_key is None else server.first_key.secret
+    return App(server, Caller(http, secret), made[0])
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    with ExitStack() as stack:
+        yield start_app(stack, tmp_path / "data")
+
+
+@pytest.fixture(scope="module")
+def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """One app for all tests of a module that keep out of one another's way."""
+    with ExitStack() as stack:
+        yield start_app(stack, tmp_path_factory.mktemp("app") / "data")
+
+
+Finish = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@pytest.fixture
+def finished(app: App) -> Finish:
+    """Waits for an operation to end, and gives it."""
+    return lambda operation: wait_for(app.admin, operation)
+
+
+def wait_for(caller: Caller, operation: dict[str, Any]) -> dict[str, Any]:
+    events = caller("GET", f"/v1/operations/{operation['id']}/events", params={"seconds": 60})
+    assert events.headers["content-type"].startswith("text/event-stream")
+    ended: dict[str, Any] = caller.get(f"/v1/operations/{operation['id']}")
+    assert ended["state"] in ("succeeded", "failed", "cancelled")
+    return ended

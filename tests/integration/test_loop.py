@@ -1,0 +1,258 @@
+"""The main job over HTTP, on real runs: import, distill, retrieve, feedback, consolidate, undo."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memserver.ids import uuid7
+from tests.integration.conftest import App, Finish
+
+NS = "demo/alfworld"
+
+
+@pytest.fixture
+def imported(app: App, alfworld_runs: Path) -> App:
+    stored = app.admin(
+        "POST",
+        "/v1/trajectories/import",
+        params={"namespace": NS, "format": "alfworld-condensed"},
+        content=alfworld_runs.read_bytes(),
+    )
+    assert stored.status_code == 201
+    assert stored.json()["stored"] == 223
+    assert stored.json()["searchable"] is True
+    return app
+
+
+def state(app: App) -> dict[str, Any]:
+    """All items as anyone sees them."""
+    return {item["id"]: item for item in app.admin.rows("/v1/memories", namespace=NS, limit=50)}
+
+
+def retrieve(app: App, query: str, **asked: Any) -> dict[str, Any]:
+    found: dict[str, Any] = app.admin.post(
+        "/v1/retrieve", {"query": query, "namespace": NS, **asked}
+    )
+    return found
+
+
+def test_importing_the_same_file_again_stores_nothing(
+    imported: App, alfworld_runs: Path
+) -> None:
+    again = imported.admin.post(
+        f"/v1/trajectories/import?namespace={NS}&format=alfworld-condensed",
+        content=alfworld_runs.read_bytes(),
+    )
+
+    assert (again["stored"], again["existing"], again["change_id"]) == (0, 223, None)
+    assert len(imported.admin.rows("/v1/trajectories", namespace=NS, limit=100)) == 223
+
+
+def test_the_loop_closes_and_can_be_taken_back(imported: App, finished: Finish) -> None:
+    app = imported
+    report = finished(app.admin.post("/v1/distill", {"namespace": NS}))["report"]
+    assert report["workflows"]["written"] >= 4
+    assert report["mistakes"]["written"] >= 10
+
+    found = retrieve(app, "put some towel on cart", k=5, budget_tokens=300, kinds=["skill"])
+    first = found["items"][0]
+    assert first["grounded"] is True
+    assert "take towel" in first["text"]
+    assert "dense #" in first["why"]
+    assert first["sources"]
+    assert found["tokens"] <= 300
+    assert first["belief"]["outcomes"] == 0
+
+    told = app.admin.post(
+        "/v1/feedback", {"retrieval_id": found["retrieval_id"], "score": 1.0, "source": "judge"}
+    )
+    assert told["credited"] == len(found["items"])
+    again = app.admin.get(f"/v1/skills/{first['id']}")
+    assert again["version"]["belief"]["outcomes"] == 1
+    assert again["version"]["belief"]["mean"] > 0.5
+
+    # The same lesson, told by someone else in the same words and in almost the same words.
+    mistake = app.admin.rows("/v1/memories", namespace=NS, kind="rule")[0]["version"]
+    app.admin.post(
+        "/v1/memories",
+        {
+            "namespace": NS,
+            "kind": "rule",
+            "title": mistake["title"],
+            "body": {**mistake["body"], "when": mistake["body"]["when"] + " "},
+        },
+    )
+    before = state(app)
+    plan = finished(app.admin.post("/v1/consolidate", {"namespace": NS}))
+    assert plan["change_id"] is None
+    assert state(app) == before
+    assert plan["report"]["after"] < plan["report"]["before"] == len(before)
+    assert all(action["reason"] for action in plan["report"]["actions"])
+
+    done = finished(app.admin.post("/v1/consolidate", {"namespace": NS, "plan": plan["id"]}))
+    assert done["state"] == "succeeded"
+    assert len(state(app)) == plan["report"]["after"]
+    assert app.audit()["orphans"] == 0
+
+    undone = app.admin.post(f"/v1/changes/{done['change_id']}/undo")
+    assert undone["searchable"] is True
+    assert state(app) == before
+    assert app.audit() == {**app.audit(), "orphans": 0, "missing": 0}
+    log = app.admin.get("/v1/changes", namespace=NS)["rows"]
+    assert log[0]["after_hash"] == log[1]["before_hash"]
+
+
+def test_distilling_twice_changes_nothing(imported: App, finished: Finish) -> None:
+    finished(imported.admin.post("/v1/distill", {"namespace": NS}))
+    before = state(imported)
+    again = finished(imported.admin.post("/v1/distill", {"namespace": NS}))
+
+    assert again["change_id"] is None
+    assert state(imported) == before
+
+
+def test_what_was_deleted_does_not_come_back_by_distilling(
+    imported: App, finished: Finish
+) -> None:
+    finished(imported.admin.post("/v1/distill", {"namespace": NS}))
+    gone = imported.admin.rows("/v1/skills", namespace=NS)[0]
+    imported.admin.delete(f"/v1/skills/{gone['id']}")
+    finished(imported.admin.post("/v1/distill", {"namespace": NS}))
+
+    assert gone["id"] not in state(imported)
+
+
+def test_a_plan_that_no_longer_fits_is_not_applied(app: App, finished: Finish) -> None:
+    for text in ("Shut the tap.", "shut the tap!"):
+        app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": text}})
+    plan = finished(app.admin.post("/v1/consolidate", {"namespace": NS}))
+    assert plan["report"]["actions"]
+    touched = plan["report"]["actions"][0]["item"]
+    app.admin.post(f"/v1/memories/{touched}/versions", {"body": {"text": "Leave it running."}})
+    done = finished(app.admin.post("/v1/consolidate", {"namespace": NS, "plan": plan["id"]}))
+
+    assert done["state"] == "failed"
+    assert "plan_outdated" in done["error"]
+    assert len(state(app)) == 2
+
+
+def test_an_undo_in_the_way_of_later_changes_names_them(app: App) -> None:
+    first = app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": "one"}})
+    later = app.admin.delete(f"/v1/memories/{first['id']}")
+    refused = app.admin("POST", f"/v1/changes/{first['change_id']}/undo")
+
+    assert refused.status_code == 409
+    assert refused.json()["code"] == "undo_conflict"
+    assert refused.json()["extra"]["later"] == [later["change_id"]]
+
+
+def test_an_outcome_credits_what_was_used_and_later_feedback_replaces_it(app: App) -> None:
+    made = app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": "use the sink"}})
+    run = {
+        "id": str(uuid7()),
+        "namespace": NS,
+        "task": {"goal": "clean a cup", "type": "clean"},
+        "steps": [{"observation": "a cup", "action": "use the sink"}],
+        "outcome": {"score": 0.0, "success": False},
+        "used": [made["version_id"]],
+    }
+    stored = app.admin.post("/v1/trajectories", run)
+    assert stored["credited"] == 1
+    belief = app.admin.get(f"/v1/memories/{made['id']}")["version"]["belief"]
+    assert belief["mean"] == pytest.approx(1 / 3)
+
+    app.admin.post(
+        "/v1/feedback",
+        {"trajectory_id": run["id"], "score": 1.0, "source": "environment"},
+    )
+    belief = app.admin.get(f"/v1/memories/{made['id']}")["version"]["belief"]
+    assert (belief["outcomes"], belief["mean"]) == (1, pytest.approx(2 / 3))
+    # The run itself can still be sent again: the feedback is no other content.
+    assert app.admin.post("/v1/trajectories", run)["existing"] is True
+
+
+def test_an_outcome_is_shared_by_what_was_offered_where_use_is_not_told(app: App) -> None:
+    for text in ("cups are in the sink", "cups break", "cups are round"):
+        app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": text}})
+    run_id = str(uuid7())
+    offered = retrieve(app, "cups", trajectory_id=run_id)["items"]
+    app.admin.post(
+        "/v1/trajectories",
+        {
+            "id": run_id,
+            "namespace": NS,
+            "task": {"goal": "cups"},
+            "outcome": {"score": 1.0, "success": True},
+        },
+    )
+
+    assert len(offered) == 3
+    for item in offered:
+        belief = app.admin.get(f"/v1/memories/{item['id']}")["version"]["belief"]
+        assert belief["mean"] == pytest.approx((1 / 3 + 1) / (1 / 3 + 2))
+
+
+def test_what_never_helps_is_gated_from_the_third_outcome_on(app: App) -> None:
+    made = app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": "kick the door"}})
+    for n in range(3):
+        found = retrieve(app, "open the door")
+        assert [item["id"] for item in found["items"]] == [made["id"]], n
+        app.admin.post("/v1/feedback", {"retrieval_id": found["retrieval_id"], "score": 0.0})
+    found = retrieve(app, "open the door")
+
+    assert found["items"] == []
+    assert found["left_out"] == {"lower_bound": 1}
+
+
+def test_a_run_does_not_see_itself_or_what_came_only_from_it(app: App, finished: Finish) -> None:
+    run_id = str(uuid7())
+    steps = [{"action": "go to shelf 1"}, {"action": "take cup from shelf 1"}]
+    app.admin.post(
+        "/v1/trajectories",
+        {
+            "id": run_id,
+            "namespace": NS,
+            "task": {"goal": "take a cup from the shelf"},
+            "steps": steps,
+            "outcome": {"score": 1.0, "success": True},
+        },
+    )
+    finished(app.admin.post("/v1/distill", {"namespace": NS}))
+    kinds = ["trajectory", "skill"]
+    goal = "take a cup from the shelf"
+
+    assert {i["kind"] for i in retrieve(app, goal, kinds=kinds)["items"]} == set(kinds)
+    own = retrieve(app, goal, kinds=kinds, trajectory_id=run_id)
+    assert (own["items"], own["left_out"]) == ([], {"own_run": 2})
+    excluded = retrieve(app, goal, kinds=kinds, exclude_task="Take a cup from the shelf.")
+    assert (excluded["items"], excluded["left_out"]) == ([], {"excluded_task": 2})
+
+
+def test_a_new_value_of_a_fact_is_a_new_version_and_only_it_is_found(app: App) -> None:
+    def tell(value: str) -> dict[str, Any]:
+        fact = {"entity": "Ada", "key": "lives in", "value": value}
+        told: dict[str, Any] = app.admin.post(
+            "/v1/memories", {"namespace": NS, "kind": "fact", "body": fact}
+        )
+        return told
+
+    paris, rome, again = tell("Paris"), tell("Rome"), tell("Rome")
+
+    assert paris["id"] == rome["id"] == again["id"]
+    assert again["existing"] is True
+    texts = [item["text"] for item in retrieve(app, "where does Ada live")["items"]]
+    assert len(texts) == 1
+    assert "Rome" in texts[0]
+    versions = app.admin.get(f"/v1/memories/{rome['id']}/history")["versions"]
+    assert [v["body"]["value"] for v in versions] == ["Rome", "Paris"]
+    assert versions[1]["valid_to"] == versions[0]["valid_from"]
+    assert versions[0]["valid_to"] is None
+
+
+def test_what_is_stored_is_found_after_a_rebuild_of_the_index(app: App, finished: Finish) -> None:
+    app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": "the red key"}})
+    done = finished(app.admin.post("/v1/reindex"))
+
+    assert done["report"] == {"documents": 1}
+    assert len(retrieve(app, "red key")["items"]) == 1
