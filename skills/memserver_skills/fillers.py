@@ -14,6 +14,8 @@ HOLE = "*"
 # take the action, and this share of all runs takes it.
 DOMINANT = 0.75
 TAKEN = 0.3
+PRIOR = 3.0
+CANDIDATES = 3
 _ROLES = {"from": "source", "off": "source", "with": "tool", "using": "tool"}
 
 
@@ -73,6 +75,7 @@ def _open(run: Slotted, frames: frozenset[str], heads: frozenset[str]) -> Slotte
     return replace(
         run,
         lines=tuple(_rename(line, names) for line in run.lines),
+        after=tuple(_rename(seen, names) for seen in run.after),
         slots=run.slots
         + tuple(
             Slot(name, name.rstrip("0123456789").rstrip("_"), word)
@@ -115,16 +118,37 @@ class Habits:
                         value = run.values[anchor.group(1)].casefold()
                         self._seen[frame][value][word] += 1
 
-    def fillers(self, opened: Sequence[Slotted]) -> dict[str, dict[str, str]]:
-        """For the open slots of a group's runs: which value to expect with which object."""
+    def fillers(
+        self, opened: Sequence[Slotted], goal_slots: frozenset[str]
+    ) -> dict[str, dict[str, list[str]]]:
+        """For the open slots of a group's runs the likeliest values, best first: in general
+        (under the empty word), and with each object for which it is something else.
+
+        What was seen with an object is weighed against what is usual in the group: an object
+        seen once says little (a Dirichlet prior of weight `PRIOR`).
+        """
         frames = self._frames_of(opened)
-        table: dict[str, dict[str, str]] = {}
+        usual: dict[str, Counter[str]] = defaultdict(Counter)
+        for run in opened:
+            for slot in run.slots:
+                usual[slot.name][slot.example] += 1
+        table: dict[str, dict[str, list[str]]] = {}
         for name, held in sorted(frames.items()):
+            if name in goal_slots:
+                continue
             by_value: dict[str, Counter[str]] = defaultdict(Counter)
             for frame in sorted(held):
-                for value, words in self._seen[frame].items():
-                    by_value[value].update(words)
-            table[name] = {value: commonest(words) for value, words in sorted(by_value.items())}
+                for value, seen in self._seen[frame].items():
+                    by_value[value].update(seen)
+            prior = {word: PRIOR * n / usual[name].total() for word, n in usual[name].items()}
+            general = likeliest(prior)
+            table[name] = {"": general}
+            for value, counts in sorted(by_value.items()):
+                known = likeliest(
+                    {word: counts[word] + prior.get(word, 0.0) for word in {*counts, *prior}}
+                )
+                if known != general:
+                    table[name][value] = known
         return table
 
     def _frames_of(self, opened: Sequence[Slotted]) -> dict[str, set[str]]:
@@ -138,5 +162,6 @@ class Habits:
         return frames
 
 
-def commonest(words: Counter[str]) -> str:
-    return min(words, key=lambda word: (-words[word], word))
+def likeliest(weights: Mapping[str, float]) -> list[str]:
+    """The best few, best first."""
+    return sorted(weights, key=lambda word: (-weights[word], word))[:CANDIDATES]

@@ -1,6 +1,6 @@
 """Fitting a skill to the task at hand: its slots get the words that stand there in the goal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memserver.domain.items import SkillBody
@@ -11,6 +11,9 @@ LONGEST_GOAL = 2000
 LONGEST_TRY = 50_000
 
 Span = tuple[int, int]
+
+# Open slot → a word of the goal ("" for any) → likely values, best first.
+Fillers = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def bind(
@@ -32,14 +35,12 @@ def bind(
     }
 
 
-def ground(
-    body: SkillBody, goal: str, *, fillers: Mapping[str, Mapping[str, str]] | None = None
-) -> SkillBody | None:
+def ground(body: SkillBody, goal: str, *, fillers: Fillers | None = None) -> SkillBody | None:
     """The skill with its slots replaced by the goal's own words, or None where no goal template
     of it (one a line) fits. A skill without slots is its own grounding if its goal fits.
 
-    Slots that the goal does not name get what `fillers` expects with the goal's words (slot →
-    word → value; see `fillers.py`), or else their example.
+    Slots that the goal does not name get the likeliest value with the goal's words by `fillers`
+    (kept in the workflow's metadata), or else their example.
     """
     widths = {slot.name: max(1, len(words(slot.example))) for slot in body.slots}
     for template in body.goal.splitlines():
@@ -64,14 +65,16 @@ def ground(
     return None
 
 
-def _open_values(
-    body: SkillBody, bound: Mapping[str, str], fillers: Mapping[str, Mapping[str, str]]
-) -> dict[str, str]:
+def _open_values(body: SkillBody, bound: Mapping[str, str], fillers: Fillers) -> dict[str, str]:
+    """A value for each slot that the goal does not name. It is none of the goal's own words:
+    those have slots of their own."""
     given = [value.casefold() for _, value in sorted(bound.items())]
     values = {}
     for slot in body.slots:
         known = fillers.get(slot.name, {})
-        values[slot.name] = next((known[value] for value in given if value in known), slot.example)
+        ranked = [value for word in (*given, "") for value in known.get(word, ())]
+        free = [value for value in (*ranked, slot.example) if value.casefold() not in given]
+        values[slot.name] = free[0] if free else slot.example
     return {name: value for name, value in values.items() if value}
 
 

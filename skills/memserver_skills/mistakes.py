@@ -11,7 +11,7 @@ from memserver.domain.items import Kind, RuleBody, Source
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.proposals import Proposal, signature
 from memserver_skills.slots import Slotted, slotted
-from memserver_skills.words import content_words, one_line, shorten
+from memserver_skills.words import one_line, shorten, stems
 
 METHOD = "distill/mistakes"
 
@@ -23,6 +23,8 @@ COMMON = 2
 FEW_RUNS = 10
 RECURS = 3
 
+_BREAK = re.compile(r"[,;:(]|\s(?:and|or|but)?\s*(?:instead|without)\b")
+_DANGLING = re.compile(r"\s(?:and|or|but|by)$")
 _PARTS = re.compile(r"^When: (?P<when>.*?)\nAvoid: (?P<avoid>.*)$", re.DOTALL)
 
 
@@ -68,7 +70,7 @@ def _told(runs: Sequence[Trajectory]) -> Iterable[Proposal]:
 def _telling(run: Trajectory, text: str) -> _Telling:
     parts = _PARTS.match(text.strip())
     when, avoid = (parts["when"], parts["avoid"]) if parts else ("", text)
-    return _Telling(run, one_line(avoid), one_line(when), content_words(avoid))
+    return _Telling(run, one_line(avoid), one_line(when), stems(avoid))
 
 
 def _clusters(tellings: Sequence[_Telling]) -> list[_Cluster]:
@@ -121,7 +123,8 @@ def _most_typical(tellings: Sequence[_Telling]) -> _Telling:
 
 def _clause(text: str) -> str:
     """The text up to its first break, where that says enough."""
-    head = re.split(r"[,;:(]|\binstead\b|\bwithout\b", text, maxsplit=1)[0].strip()
+    head = _BREAK.split(text, maxsplit=1)[0].strip()
+    head = _DANGLING.sub("", head)
     head = head if len(head.split()) >= 4 else text
     return head[:1].lower() + head[1:]
 

@@ -52,10 +52,14 @@ def consensus(runs: Sequence[Lines]) -> Lines:
 
     Starts from the medoid (the run that agrees best with the others) and takes the best single
     deletion, insertion or replacement until none helps: minimum Bayes risk over the runs seen.
+    Of three or more runs, lines that only one holds are left out: they are its own affair.
     Deterministic, independent of the order of `runs`.
     """
     references = spread(runs, REFERENCES)
     best = max(sorted(set(references)), key=lambda run: mean_agreement(run, references))
+    if len(references) > 2:
+        held = Counter(line for run in references for line in set(run))
+        best = tuple(line for line in best if held[line] > 1) or best
     score = mean_agreement(best, references)
     pool = _pool(references)
     for _ in range(ROUNDS):

@@ -13,9 +13,18 @@ from itertools import pairwise
 from memserver.domain.items import Slot
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.grounding import match
-from memserver_skills.words import FUNCTION_WORDS, Word, forms, one_line, template_words, words
+from memserver_skills.words import (
+    FUNCTION_WORDS,
+    SLOT,
+    Word,
+    forms,
+    one_line,
+    template_words,
+    words,
+)
 
 WIDEST = 4
+SHORT = 80
 _CLOSING = " .!?\t\n"
 _INSTANCE = re.compile(r"(?<!\w)([^\W\d][\w'’-]*) (\d+)(?!\w)")
 _PLACE = frozenset({"in", "into", "inside", "on", "onto", "to", "at"})
@@ -28,7 +37,7 @@ class Slotted:
 
     `key` is the template in the form in which templates are compared, `template` as this goal
     words it; `lines[n]` is the slotted action of step `positions[n]` (steps without an action
-    are left out).
+    are left out) and `after[n]` what was seen next, where it is short.
     """
 
     run: Trajectory
@@ -37,6 +46,7 @@ class Slotted:
     slots: tuple[Slot, ...]
     lines: tuple[str, ...]
     positions: tuple[int, ...]
+    after: tuple[str, ...]
 
     @property
     def values(self) -> dict[str, str]:
@@ -243,13 +253,21 @@ def _slot_run(
         ),
         lines=tuple(line for _, line in numbered),
         positions=tuple(position for position, _ in numbered),
+        after=tuple(
+            slot_text(_next_seen(run, position), names, grammar) for position, _ in numbered
+        ),
     )
+
+
+def _next_seen(run: Trajectory, position: int) -> str:
+    later = run.steps[position + 1 : position + 2]
+    return later[0].observation if later and len(later[0].observation) <= SHORT else ""
 
 
 def slot_text(text: str, names: Mapping[str, str], grammar: Grammar) -> str:
     """`text` in one line with every value that has a name replaced by its slot, and without the
-    numbers that only tell instances apart."""
-    text = one_line(text)
+    numbers that only tell instances apart. What only looks like a slot gets other brackets."""
+    text = SLOT.sub(r"<\1>", one_line(text))
     text = _INSTANCE.sub(
         lambda found: (
             found.group(1) if found.group(1).casefold() in grammar.numbered else found.group()

@@ -61,6 +61,20 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(forms(text)) - FUNCTION_WORDS
 
 
+def stems(text: str) -> frozenset[str]:
+    """The content words without their commonest endings, parts of hyphenated words apart."""
+    parts = (part for word in content_words(text) for part in word.split("-"))
+    return frozenset(_stem(part) for part in parts if len(part) > 2)
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            word = word.removesuffix(ending)
+            break
+    return word.removesuffix("e") if len(word) > 4 else word
+
+
 def one_line(text: str) -> str:
     """The text with all white space runs, line breaks included, as one blank."""
     return _SPACE.sub(" ", text).strip()

@@ -1,13 +1,13 @@
 """Distils workflows: what the successful runs of like tasks have in common, with typed slots."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 from memserver.domain.items import Kind, SkillBody, SkillStep, Slot, Source
 from memserver.domain.trajectories import Trajectory
-from memserver_skills.fillers import Habits, commonest, open_slots
+from memserver_skills.fillers import Habits, likeliest, open_slots
 from memserver_skills.proposals import Proposal, signature
 from memserver_skills.sequences import agreement, aligned, consensus, mean_agreement
 from memserver_skills.slots import Slotted, read_grammar, slotted
@@ -20,7 +20,7 @@ SLACK = 0.05
 ALIKE = 0.9
 SAMPLE = 12
 TITLE = 100
-EXPECTED = 60
+MOST = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,7 @@ def _propose(group: _Group, habits: Habits) -> Proposal:
     example = min(group.runs, key=lambda run: (run.template != templates[0], run.run.task.goal))
     types = {run.run.task.type for run in group.runs}
     goal_slots = frozenset(SLOT.findall(templates[0]))
+    known = habits.fillers(group.runs, goal_slots)
     slots = _slots(group, goal_slots, lines)
     names = [signature(METHOD, run.key) for run in group.runs]
     return Proposal(
@@ -132,14 +133,14 @@ def _propose(group: _Group, habits: Habits) -> Proposal:
         task_type=types.pop() if len(types) == 1 else None,
         metadata={
             "runs": len(group.runs),
-            "fillers": _fillers(slots, goal_slots, habits.fillers(group.runs)),
+            "fillers": {slot.name: known[slot.name] for slot in slots if slot.name in known},
             "agreement": round(mean_agreement(lines, [run.lines for run in group.runs]), 3),
         },
     )
 
 
 def _templates(group: _Group) -> tuple[str, ...]:
-    """One wording a key, the commonest first."""
+    """One wording a key, the likeliest first."""
     wordings: dict[str, Counter[str]] = defaultdict(Counter)
     for run in group.runs:
         wordings[run.key][run.template] += 1
@@ -149,7 +150,7 @@ def _templates(group: _Group) -> tuple[str, ...]:
 
 def _slots(group: _Group, goal_slots: frozenset[str], lines: Sequence[str]) -> tuple[Slot, ...]:
     """The slots of goal and steps. A goal's slot has the longest value seen as its example, since
-    that is how many words it may take; an open slot has its commonest value."""
+    that is how many words it may take; an open slot has its likeliest value."""
     seen: dict[str, list[Slot]] = defaultdict(list)
     for run in group.runs:
         for slot in run.slots:
@@ -160,38 +161,13 @@ def _slots(group: _Group, goal_slots: frozenset[str], lines: Sequence[str]) -> t
         if name in goal_slots:
             slots.append(max(held, key=lambda slot: (len(slot.example.split()), slot.example)))
         elif name in used:
-            value = commonest(Counter(slot.example for slot in held))
+            value = likeliest(Counter(slot.example for slot in held))[0]
             slots.append(replace(held[0], example=value))
     return tuple(slots)
 
 
-def _fillers(
-    slots: Sequence[Slot], goal_slots: frozenset[str], known: Mapping[str, Mapping[str, str]]
-) -> dict[str, dict[str, str]]:
-    """What is known of the open slots, without what their examples say already."""
-    return {
-        slot.name: {
-            value: filler
-            for value, filler in known.get(slot.name, {}).items()
-            if filler != slot.example
-        }
-        for slot in slots
-        if slot.name not in goal_slots
-    }
-
-
 def _expected(line: str, group: _Group) -> str:
-    """What was seen after the action, where most runs saw the same and it is short."""
-    seen: Counter[str] = Counter()
-    held = 0
-    for run in group.runs:
-        if line not in run.lines:
-            continue
-        held += 1
-        after = run.positions[run.lines.index(line)] + 1
-        if after < len(run.run.steps):
-            seen[run.run.steps[after].observation] += 1
+    """What was seen after the action, where most runs that took it saw the same."""
+    seen = Counter(run.after[run.lines.index(line)] for run in group.runs if line in run.lines)
     text, count = max(seen.items(), default=("", 0), key=lambda pair: (pair[1], pair[0]))
-    if held < 2 or count < 0.6 * held or len(text) > EXPECTED:
-        return ""
-    return text
+    return text if count >= max(2, MOST * seen.total()) else ""
