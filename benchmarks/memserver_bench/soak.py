@@ -159,6 +159,7 @@ def command(arguments: Sequence[str]) -> Iterator[Mapping[str, object]]:
         minutes=given.minutes, kill_every=given.kill_every, seed=given.seed, rounds=given.rounds
     )
     folder = given.keep or Path(tempfile.mkdtemp(prefix="memserver-soak-"))
+    folder.mkdir(parents=True, exist_ok=True)
     yield run(soak, folder / "data").line()
     if given.keep is None:
         shutil.rmtree(folder)
