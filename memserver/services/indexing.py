@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from memserver.domain.changes import RowRef
-from memserver.domain.errors import EncoderChanged, MemserverError
+from memserver.domain.errors import EncoderChanged, MemserverError, Unavailable
 from memserver.domain.ports import (
     Document,
     DocumentKey,
