@@ -65,7 +65,8 @@ class HashEncoder:
 
     def _vector(self, text: str) -> npt.NDArray[np.float32]:
         total = np.zeros(self._dimension)
-        for word in WORD.findall(text.casefold()) or ["(empty)"]:
+        # Sorted, so that the same words give the same bits whatever their order.
+        for word in sorted(WORD.findall(text.casefold())) or ["(empty)"]:
             seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
             total += np.random.default_rng(seed).normal(size=self._dimension)
         return (total / np.linalg.norm(total)).astype(np.float32)

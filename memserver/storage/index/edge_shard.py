@@ -47,6 +47,13 @@ class EngineRefused(InvalidPoint):
         super().__init__(f"The index engine refused this: {reason}")
 
 
+class IncompleteShard(Exception):
+    """The folder loads, and is not what was stored."""
+
+    def __init__(self) -> None:
+        super().__init__("its payload indexes are missing")
+
+
 class RebuildableShard:
     """An `EdgeShard` that survives what the engine does. To be used by one thread only.
 
@@ -60,13 +67,13 @@ class RebuildableShard:
         self.resets: list[str] = []
         if empty:
             shutil.rmtree(path, ignore_errors=True)
-        self._shard = self._open()
+        self._shard: EdgeShard | None = self._open()
 
     def read(self, call: Callable[[EdgeShard], T]) -> T:
         """What `call` returns. Raises `EngineFailed` where the engine fails, after opening it
         again if it panicked."""
         try:
-            return call(self._shard)
+            return call(self._ready())
         except Exception as error:
             raise EngineFailed(_reason(error)) from error
         except BaseException as panic:
@@ -74,14 +81,17 @@ class RebuildableShard:
             raise EngineFailed(_reason(panic)) from None
 
     def write(self, operation: UpdateOperation, *, undo: UpdateOperation | None = None) -> None:
-        """Applies `operation`. Where the engine raises part of it may be applied already, so
-        `undo` is applied then; where it panics the shard is opened again. Raises
-        `EngineRefused` in both cases."""
+        """Applies `operation`. Where the engine raises, part of it may be applied already, so
+        `undo` is applied then; where it panics, the shard is opened again. Raises
+        `EngineRefused`, or `EngineFailed` where it is not the operation's fault."""
         try:
-            self._shard.update(operation)
+            shard = self._ready()
+            shard.update(operation)
         except Exception as error:
+            if _is_outage(error):
+                raise EngineFailed(_reason(error)) from error
             if undo is not None:
-                self._shard.update(undo)
+                self.write(undo)
             raise EngineRefused(_reason(error)) from error
         except BaseException as panic:
             self._reopen(panic)
@@ -90,12 +100,19 @@ class RebuildableShard:
     def clear(self) -> None:
         """Starts an empty shard in place of this one, which also gives the disk space back."""
         self._close()
-        shutil.rmtree(self._path)
+        shutil.rmtree(self._path, ignore_errors=True)
         self._shard = self._create()
 
     def close(self) -> None:
-        self._shard.flush()
-        self._shard.close()
+        if self._shard is not None:
+            self._shard.flush()
+            self._shard.close()
+
+    def _ready(self) -> EdgeShard:
+        """The shard; opened now where that failed after a panic."""
+        if self._shard is None:
+            self._shard = self._open()
+        return self._shard
 
     def _open(self) -> EdgeShard:
         if not self._path.exists():
@@ -112,7 +129,7 @@ class RebuildableShard:
         # A folder that lost its segments loads as an empty shard without its payload indexes.
         if not {NAMESPACE, CREATED, *KEYWORDS} <= set(shard.info().payload_schema):
             shard.close()
-            raise OSError("its payload indexes are missing")
+            raise IncompleteShard
         return shard
 
     def _create(self) -> EdgeShard:
@@ -131,15 +148,19 @@ class RebuildableShard:
     def _reopen(self, panic: BaseException) -> None:
         log.error("The index engine panicked (%s); opening it again.", _reason(panic))
         self._close()
-        self._shard = self._open()
+        try:
+            self._shard = self._open()
+        except Exception as error:
+            log.error("It could not be opened, and is tried again when used: %s", _reason(error))
 
     def _close(self) -> None:
         """Lets go of the shard, in whatever state a panic has left it."""
+        shard, self._shard = self._shard, None
         try:
-            self._shard.close()
+            if shard is not None:
+                shard.close()
         except BaseException as error:
             log.warning("The index engine could not be closed: %s", _reason(error))
-        del self._shard
 
     def _set_aside(self, error: BaseException) -> None:
         numbers = sorted(_number(path) for path in self._asides())
@@ -172,6 +193,11 @@ def _config(dimension: int) -> EdgeConfig:
         sparse_vectors={SPARSE: EdgeSparseVectorParams(modifier=Modifier.Idf)},
         wal_enabled=True,
     )
+
+
+def _is_outage(error: Exception) -> bool:
+    """The engine raises bare exceptions; its own faults begin with these words."""
+    return isinstance(error, OSError | MemoryError) or str(error).startswith("Service ")
 
 
 def _number(aside: Path) -> int:

@@ -19,9 +19,14 @@ STATUS = "status"
 TASK_TYPE = "task"
 CREATED = "created"
 
-KEYWORDS = (TENANT, DOCUMENT, KIND, STATUS, TASK_TYPE)
+# The tenant needs no index: it is asked for only together with a document.
+KEYWORDS = (DOCUMENT, KIND, STATUS, TASK_TYPE)
 IN_REPLIES = [DOCUMENT, ITEM]
 IN_KEYS = [TENANT, DOCUMENT]
+
+# The last bits of a score depend on where a vector lies in memory; without them equal vectors
+# have equal scores, and the tie-break decides.
+DECIMALS = 5
 
 
 def payload_of(point: Point) -> dict[str, Any]:
@@ -44,7 +49,7 @@ def namespace_word(namespace_id: int) -> str:
 
 def hit_of(payload: dict[str, Any] | None, score: float) -> Hit:
     stored = payload or {}
-    return Hit(UUID(stored[DOCUMENT]), UUID(stored[ITEM]), score)
+    return Hit(UUID(stored[DOCUMENT]), UUID(stored[ITEM]), round(score, DECIMALS))
 
 
 def key_of(payload: dict[str, Any] | None) -> DocumentKey:
