@@ -17,6 +17,8 @@ from memserver_client import Operation
 M = TypeVar("M", bound=BaseModel)
 
 PIPE_COLUMNS = 200
+MOST_PARTS = 8
+MOST_RECORDS = 50
 
 
 def print_json(value: BaseModel | Mapping[str, Any]) -> None:
@@ -67,18 +69,40 @@ def print_rows(
 
 
 def report(values: Mapping[str, Any]) -> None:
-    """A report whose keys the command does not know: plain values as they are, others as JSON."""
-    plain = (str, int, float, bool, type(None))
+    """A report whose keys the command does not know, cut to what a person reads: long lists and
+    mappings are counted, and a list of like records becomes a table of its own."""
+    records = {key: value for key, value in values.items() if _are_records(value)}
     table(
         ["what", "result"],
-        (
-            (
-                key.replace("_", " "),
-                value if isinstance(value, plain) else json.dumps(value, ensure_ascii=False),
-            )
-            for key, value in values.items()
-        ),
+        ((_words(key), _brief(value)) for key, value in values.items()),
     )
+    for value in records.values():
+        columns = list(value[0])
+        table(
+            [_words(column) for column in columns],
+            ([_brief(record.get(column)) for column in columns] for record in value[:MOST_RECORDS]),
+        )
+
+
+def _are_records(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, Mapping):
+        if len(value) > MOST_PARTS:
+            return f"{len(value)} (listed by --json)"
+        return ", ".join(f"{_words(str(key))} {_brief(part)}" for key, part in value.items())
+    if isinstance(value, list):
+        if len(value) > MOST_PARTS or _are_records(value):
+            shown = _are_records(value) and len(value) <= MOST_RECORDS
+            return f"{len(value)}" if shown else f"{len(value)} (listed by --json)"
+        return ", ".join(_brief(part) for part in value)
+    return "" if value is None else str(value)
 
 
 # --- progress ----------------------------------------------------------------------------

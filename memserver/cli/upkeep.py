@@ -97,5 +97,13 @@ def show_operation(operation: Operation, *, as_json: bool) -> None:
         say(operation.error)
     if operation.report:
         report(operation.report)
-    if operation.change_id is not None:
-        remark(f"To take it back: memserver undo {operation.change_id}")
+    for change in _changes(operation):
+        remark(f"To take it back: memserver undo {change}")
+
+
+def _changes(operation: Operation) -> list[str]:
+    """Newest first, which is the order to take them back in."""
+    changes = (operation.report or {}).get("changes")
+    if isinstance(changes, list):
+        return [str(change) for change in reversed(changes)]
+    return [] if operation.change_id is None else [str(operation.change_id)]

@@ -103,7 +103,29 @@ def test_distill_waits_and_prints_the_report(run, server, operation):
     assert server.body(0) == {"namespace": "demo", "methods": ["workflows"]}
     assert "succeeded" in result.stdout
     assert "skills added" in result.stdout
-    assert '{"hints": 2}' in result.stdout
+    assert "hints 2" in result.stdout
+
+
+def test_a_long_report_is_cut_to_what_a_person_reads(run, server, operation):
+    actions = [{"kind": "merge", "item": f"i{n}", "reason": f"because {n}"} for n in range(3)]
+    told = {"kept": [f"k{n}" for n in range(70)], "heads": {"a": "b"}, "actions": actions}
+    server.answers = {f"GET /v1/operations/{ID}": operation("succeeded", report=told)}
+
+    shown = run("operations", "show", ID).stdout
+
+    assert "70 (listed by --json)" in shown
+    assert "k5" not in shown
+    assert "a b" in shown
+    assert "because 2" in shown
+    assert json.loads(run("operations", "show", ID, "--json").stdout)["report"] == told
+
+
+def test_each_change_of_an_operation_can_be_taken_back_the_newest_first(run, server, operation):
+    done = operation("succeeded", report={"changes": ["c1", "c2"]}, change_id=ID)
+    server.answers = {f"GET /v1/operations/{ID}": done}
+
+    said = run("operations", "show", ID).stderr
+    assert said.index("memserver undo c2") < said.index("memserver undo c1")
 
 
 def test_without_wait_the_operation_is_shown_as_it_started(run, server, operation):
