@@ -95,7 +95,7 @@ def query(sent: retrieval.RetrieveRequest) -> Query:
         created_to=None if created is None else created.lt,
         trajectory_id=sent.trajectory_id,
         exclude_task=sent.exclude_task,
-        vector=None if sent.vector is None else np.asarray(sent.vector, np.float32),
+        vector=None if sent.vector is None else np.asarray(sent.vector, np.float64),
     )
 
 

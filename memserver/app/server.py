@@ -146,7 +146,7 @@ class Server:
             ),
             distilling=Distilling(operations),
             consolidating=Consolidating(operations),
-            reindexing=Reindexing(operations),
+            reindexing=Reindexing(operations, access),
             changing=Changing(store),
             operations=operations,
             indexer=indexer,
@@ -200,9 +200,9 @@ def open_encoder(settings: Settings) -> Encoder:
 def open_index(settings: Settings, dimension: int) -> VectorIndex:
     if settings.qdrant_url is not None:
         # Imported where it is used: the client of a server costs half a second.
-        from memserver.storage.index.qdrant_server import QdrantServerIndex
+        from memserver.storage.index.qdrant_server import QdrantIndex
 
-        return QdrantServerIndex.connect(
+        return QdrantIndex.connect(
             settings.qdrant_url, api_key=settings.qdrant_api_key, dimension=dimension
         )
     return EdgeIndex(settings.data / "index", dimension=dimension)

@@ -4,6 +4,7 @@ from memserver.domain.errors import RoleForbidden
 from memserver.domain.operations import Operation
 from memserver.domain.ports import Writer
 from memserver.domain.scope import Namespace, Role, Scope
+from memserver.services.access import Access
 from memserver.services.indexing import Indexer
 from memserver.services.operation_runner import Effect, Outcome
 from memserver.services.operations import OperationService
@@ -14,14 +15,19 @@ SERVER_NAMESPACE = "_server"
 
 
 class Reindexing:
-    def __init__(self, operations: OperationService) -> None:
+    def __init__(self, operations: OperationService, access: Access) -> None:
         self._operations = operations
+        self._access = access
 
-    def request(self, tx: Writer, scope: Scope, namespace: Namespace) -> Operation:
-        """Asks for a rebuild of the whole index, which all tenants share: the system key's
-        right alone."""
+    def namespace(self, scope: Scope) -> Namespace:
+        """Where a rebuild is filed. All tenants share the index, so only the system key may ask
+        for one."""
         if scope.role is not Role.SYSTEM:
             raise RoleForbidden(scope.role, "rebuild the index")
+        return self._access.writable(scope, SERVER_NAMESPACE)
+
+    def request(self, tx: Writer, scope: Scope, namespace: Namespace) -> Operation:
+        """Asks for a rebuild of the whole index."""
         return self._operations.request(tx, scope, verb=VERB, namespace=namespace, params={})
 
 

@@ -13,7 +13,6 @@ from memserver.api import shaping
 from memserver.api.call import Call, CallDep
 from memserver.api.queries import EventQuery, OperationQuery
 from memserver.domain.operations import State
-from memserver.services.reindexing import SERVER_NAMESPACE
 from memserver.wire.base import Page
 from memserver.wire.operations import Consolidate, Distill, Operation
 
@@ -53,7 +52,7 @@ async def consolidate(sent: Consolidate, call: CallDep) -> Response:
 @router.post("/reindex", status_code=202, response_model=Operation)
 async def reindex(call: CallDep) -> Response:
     """Rebuild the whole index from SQL while the server serves. The system key's right."""
-    namespace = await call.writable(SERVER_NAMESPACE)
+    namespace = await call.read(lambda: call.services.reindexing.namespace(call.scope))
     return await call.write(
         lambda tx: shaping.operation(call.services.reindexing.request(tx, call.scope, namespace)),
         status=202,

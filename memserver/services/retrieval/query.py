@@ -19,7 +19,7 @@ ITEM_KINDS = tuple(kind for kind in KINDS if kind != TRAJECTORY)
 @dataclass(frozen=True, slots=True)
 class Query:
     """One question. `kinds` defaults to every kind of item; trajectories come only when asked
-    for. `vector`, shape [dimension], replaces the encoding of `text`."""
+    for. `vector`, shape [dimension] and any length, replaces the encoding of `text`."""
 
     text: str
     namespaces: tuple[str, ...]
@@ -32,7 +32,7 @@ class Query:
     created_to: datetime | None = None
     trajectory_id: UUID | None = None
     exclude_task: str | None = None
-    vector: npt.NDArray[np.float32] | None = None
+    vector: npt.NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,10 +84,11 @@ class Retrieve:
             return self._encoder.encode_query(query.text)
         if query.vector.shape != (self._encoder.dimension,):
             raise WrongDimension(query.vector.size, self._encoder.dimension)
-        norm = float(np.linalg.norm(query.vector))
-        if not np.isfinite(norm) or norm == 0:
+        largest = float(np.abs(query.vector).max())
+        if not np.isfinite(largest) or largest == 0:
             raise NotFinite
-        return (query.vector / norm).astype(np.float32)
+        scaled = query.vector / largest
+        return (scaled / np.linalg.norm(scaled)).astype(np.float32)
 
     @staticmethod
     def _rank(allowed: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
