@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,40 +88,55 @@ def run(soak: Soak, data: Path) -> Tally:
     """Starts a server on the empty folder `data`, soaks it, and checks what is left."""
     started = time.monotonic()
     server = ServerProcess(soak.command, data)
-    ledger, failures = Ledger(), list[BaseException]()
-    callers = [Caller(server) for _ in range(soak.writers + 1)]
-    stopping = threading.Event()
-    workers: list[Callable[[threading.Event], None]] = [
-        Writer(caller, ledger, random.Random(f"{soak.seed} writer {number}")).work
-        for number, caller in enumerate(callers[1:])
-    ]
-    workers.append(Operator(callers[0], ledger, random.Random(f"{soak.seed} operator")).work)
-
-    def guarded(work: Callable[[threading.Event], None]) -> None:
-        try:
-            work(stopping)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(work,), daemon=True) for work in workers]
-    try:
+    ledger = Ledger()
+    with ExitStack() as stack:
+        stack.callback(server.kill)
+        callers = [stack.enter_context(closing(Caller(server))) for _ in range(soak.writers + 2)]
+        auditor, operator, *writers = callers
+        work = [Operator(operator, ledger, random.Random(f"{soak.seed} operator")).work]
+        work += [
+            Writer(caller, ledger, random.Random(f"{soak.seed} writer {number}")).work
+            for number, caller in enumerate(writers)
+        ]
         server.spawn()
         server.ready()
-        for thread in threads:
-            thread.start()
-        kills = _kill_now_and_then(server, soak, random.Random(f"{soak.seed} kills"), failures)
-        stopping.set()
-        for thread in threads:
-            thread.join()
-        if failures:
-            raise failures[0]
-        auditor = Caller(server)
+        with Crew(work) as crew:
+            kills = _kill_now_and_then(
+                server, soak, random.Random(f"{soak.seed} kills"), crew.failures
+            )
         findings = check(auditor, ledger)
-    finally:
-        stopping.set()
-        server.kill()
-    errors = tuple(line for caller in (*callers, auditor) for line in caller.server_errors)
+    errors = tuple(line for caller in callers for line in caller.server_errors)
     return Tally(ledger, findings, kills, time.monotonic() - started, errors)
+
+
+class Crew:
+    """Threads that work while the block runs. Raises what one of them raised."""
+
+    def __init__(self, work: Sequence[Callable[[threading.Event], None]]) -> None:
+        self.failures: list[BaseException] = []
+        self._stopping = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._guarded, args=(each,), daemon=True) for each in work
+        ]
+
+    def __enter__(self) -> "Crew":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._stopping.set()
+        if kind is None:
+            for thread in self._threads:
+                thread.join()
+            if self.failures:
+                raise self.failures[0]
+
+    def _guarded(self, work: Callable[[threading.Event], None]) -> None:
+        try:
+            work(self._stopping)
+        except BaseException as error:
+            self.failures.append(error)
 
 
 def _kill_now_and_then(

@@ -72,6 +72,9 @@ class Caller:
         self._http = httpx.Client(timeout=30.0)
         self.server_errors: list[str] = []
 
+    def close(self) -> None:
+        self._http.close()
+
     def send(
         self,
         method: str,
