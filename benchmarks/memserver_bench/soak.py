@@ -66,7 +66,7 @@ class Tally:
         return {
             "benchmark": "soak",
             "acknowledged": len(self.ledger.writes),
-            "lost": len(found.lost) + len(found.unsearchable),
+            "lost": len({*found.lost, *found.unsearchable}),
             "unsearchable": len(found.unsearchable),
             "repeated": found.repeated,
             "orphans": found.orphans,

@@ -2,13 +2,27 @@
 index and SQL agree, and all long work has ended."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
+
+import httpx
 
 from memserver_bench.soak_load import ENDED, NOTES, Acknowledged, Ledger, until
-from memserver_bench.soak_server import Caller
 
 SETTLES_WITHIN = 90.0
+
+
+class Caller(Protocol):
+    """What the checks ask of a `soak_server.Caller`."""
+
+    def send(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> httpx.Response: ...
+
+    def read(self, path: str, params: Mapping[str, Any] | None = None) -> Any: ...
+
+    def rows(self, path: str, params: Mapping[str, Any] | None = None) -> list[dict[str, Any]]: ...
 
 
 @dataclass(frozen=True)
@@ -26,13 +40,13 @@ class Findings:
     failures: tuple[str, ...]
 
 
-def check(caller: Caller, ledger: Ledger) -> Findings:
-    """Waits for what is on its way, then looks at everything that was acknowledged."""
-    until(lambda: not _unfinished(caller), SETTLES_WITHIN)
+def check(caller: Caller, ledger: Ledger, *, patience: float = SETTLES_WITHIN) -> Findings:
+    """Waits `patience` seconds for what is on its way, then looks at all that was acknowledged."""
+    until(lambda: not _unfinished(caller), patience)
     operations = caller.rows("/v1/operations")
     # An operation that was accepted and is not there at all is as bad as one that never ends.
     missing = set(ledger.operations) - {operation["id"] for operation in operations}
-    until(lambda: bool(caller.read("/health/ready")["index"]["lag"] == 0), SETTLES_WITHIN)
+    until(lambda: bool(caller.read("/health/ready")["index"]["lag"] == 0), patience)
     index = caller.read("/health/ready", {"audit": "true"})["index"]
     return Findings(
         lost=tuple(write for write in ledger.writes if not _is_there(caller, write)),
