@@ -1,17 +1,19 @@
-"""What the command line runs in this process: serve, demo and the offline reindex."""
+"""What the command line runs in this process: serve, demo and the offline reindex.
+
+Each imports what it needs when it is called: every other command is a client, and must not wait
+seconds for the server's libraries."""
 
 import json
 import logging
 
-from memserver.app.reindexing import reindex_offline
-from memserver.app.serving import PortTaken, serve
 from memserver.app.settings import Settings, UnknownSetting, read_settings
 from memserver.cli import DemoOptions, ReindexOptions, ServeOptions, ServerCommands
-from memserver.demo.play import play
 from memserver.domain.errors import MemserverError
 
 
 def _serve(options: ServeOptions) -> None:
+    from memserver.app.serving import serve
+
     _log_to_stderr()
     serve(
         read_settings(
@@ -25,10 +27,14 @@ def _serve(options: ServeOptions) -> None:
 
 
 def _demo(options: DemoOptions) -> None:
+    from memserver.demo.play import play
+
     play(as_json=options.json)
 
 
 def _reindex_offline(options: ReindexOptions) -> None:
+    from memserver.app.reindexing import reindex_offline
+
     settings: Settings = read_settings(data=options.data, database_url=options.database_url)
     done = reindex_offline(settings)
     if options.json:
@@ -47,5 +53,5 @@ SERVER_COMMANDS = ServerCommands(
     serve=_serve,
     demo=_demo,
     reindex_offline=_reindex_offline,
-    refusals=(MemserverError, UnknownSetting, PortTaken),
+    refusals=(MemserverError, UnknownSetting),
 )

@@ -23,7 +23,7 @@ def reindex_offline(settings: Settings) -> Reindexed:
     with (
         closing(open_store(database_url(settings), clock=utc_now)) as store,
         closing(open_encoder(settings)) as encoder,
-        closing(open_index(settings, encoder.dimension)) as index,
+        closing(open_index(settings, encoder.dimension, empty=True)) as index,
     ):
         done = [0]
         skipped = rebuild(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
@@ -182,30 +183,38 @@ def dbos_jobs(work: Work, settings: Settings) -> Jobs:
 
 
 def open_encoder(settings: Settings) -> Encoder:
-    if settings.encoder_url is not None:
-        from memserver.storage.encoders.openai_compatible import OpenAiCompatibleEncoder
-
-        return OpenAiCompatibleEncoder(
-            settings.encoder_url,
-            model=settings.encoder or "default",
-            api_key=settings.encoder_api_key,
+    """Raises `UnusableModel`, or `Unavailable` where the endpoint does not answer."""
+    if settings.encoder_url is None:
+        return BatchingEncoder(
+            SentenceTransformerEncoder(
+                settings.encoder,
+                device=settings.encoder_device,
+                threads=settings.encoder_threads,
+            )
         )
+    from memserver.storage.encoders.openai_compatible import OpenAICompatibleEncoder
+
+    key = settings.encoder_api_key
+    http = httpx.Client(headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=30)
     return BatchingEncoder(
-        SentenceTransformerEncoder(
-            settings.encoder, device=settings.encoder_device, threads=settings.encoder_threads
+        OpenAICompatibleEncoder(
+            http, url=settings.encoder_url, model=settings.encoder or "default"
         )
     )
 
 
-def open_index(settings: Settings, dimension: int) -> VectorIndex:
-    if settings.qdrant_url is not None:
-        # Imported where it is used: the client of a server costs half a second.
-        from memserver.storage.index.qdrant_server import QdrantIndex
+def open_index(settings: Settings, dimension: int, *, empty: bool = False) -> VectorIndex:
+    """`empty` throws away what is there, whatever its dimension. Raises `DataInUse`,
+    `WrongDimension`."""
+    if settings.qdrant_url is None:
+        return EdgeIndex(settings.data / "index", dimension=dimension, empty=empty)
+    # Imported where it is used: the client of a server costs half a second.
+    from qdrant_client import QdrantClient
 
-        return QdrantIndex.connect(
-            settings.qdrant_url, api_key=settings.qdrant_api_key, dimension=dimension
-        )
-    return EdgeIndex(settings.data / "index", dimension=dimension)
+    from memserver.storage.index.qdrant_server import QdrantIndex
+
+    client = QdrantClient(url=settings.qdrant_url, api_key=settings.qdrant_api_key)
+    return QdrantIndex(client, dimension=dimension, empty=empty)
 
 
 def database_url(settings: Settings) -> str:

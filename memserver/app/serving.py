@@ -8,13 +8,7 @@ import uvicorn
 
 from memserver.app.server import Server, open_parts
 from memserver.app.settings import Settings
-
-
-class PortTaken(RuntimeError):
-    code = "port_taken"
-
-    def __init__(self, host: str, port: int, reason: str) -> None:
-        super().__init__(f"Cannot listen on {host} port {port}: {reason}.")
+from memserver.domain.errors import PortTaken
 
 
 class AnnouncingServer(uvicorn.Server):

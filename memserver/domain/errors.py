@@ -278,6 +278,13 @@ class DataInUse(MemserverError):
         super().__init__(f"Another process uses {path}; stop it first.")
 
 
+class PortTaken(MemserverError):
+    code = "port_taken"
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(f"Cannot listen on {host} port {port}: {reason}.")
+
+
 class OperationCancelled(MemserverError):
     """Raised inside a job when its operation was asked to stop."""
 
