@@ -92,9 +92,10 @@ class Retrieve:
 
     @staticmethod
     def _rank(allowed: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
-        """The fixed policy: the fused score, moved by what outcomes say. What nothing is known
-        of keeps its score, since the prior's mean is one half."""
-        scored = [(c, c.fused * (0.5 + c.belief.mean)) for c in allowed]
+        """The fixed policy: the fused score, moved by what outcomes say (what nothing is known
+        of keeps it, since the prior's mean is one half), and doubled for a skill whose goal
+        template fits this goal, which is more than resembling it."""
+        scored = [(c, c.fused * (0.5 + c.belief.mean) * (1 + c.grounded)) for c in allowed]
         return sorted(scored, key=lambda pair: (-pair[1], str(pair[0].document)))
 
     def _decision(
