@@ -1,5 +1,6 @@
 """Fitting a skill to the task at hand: its slots get the words that stand there in the goal."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,6 +10,9 @@ from memserver_skills.words import SLOT, Word, template_words, words
 # A goal is a sentence or a paragraph; longer texts are no goals, and matching them costs.
 LONGEST_GOAL = 2000
 LONGEST_TRY = 50_000
+# One word in so many may differ from the template: a number, or a colour that no step is about.
+# Short goals, in which every word matters, have no such slack.
+WORDS_A_SLIP = 10
 
 Span = tuple[int, int]
 
@@ -26,10 +30,16 @@ def bind(
     occurs twice must take the same words twice. Of several fits, the one with the shortest
     values first.
     """
-    spans = match(template_words(template), words(goal), widths or {})
+    return _bind(template_words(template), goal, widths or {})
+
+
+def _bind(
+    template: tuple[Word, ...], goal: str, widths: Mapping[str, int], slack: int = 0
+) -> dict[str, str] | None:
+    found = words(goal)
+    spans = match(template, found, widths, slack)
     if spans is None:
         return None
-    found = words(goal)
     return {
         name: goal[found[start].start : found[end - 1].end] for name, (start, end) in spans.items()
     }
@@ -37,32 +47,37 @@ def bind(
 
 def ground(body: SkillBody, goal: str, *, fillers: Fillers | None = None) -> SkillBody | None:
     """The skill with its slots replaced by the goal's own words, or None where no goal template
-    of it (one a line) fits. A skill without slots is its own grounding if its goal fits.
+    of it (one a line) fits. A skill without slots is its own grounding if its goal fits. Long
+    goals may differ from the template in a word of ten.
 
     Slots that the goal does not name get the likeliest value with the goal's words by `fillers`
     (kept in the workflow's metadata), or else their example.
     """
     widths = {slot.name: max(1, len(words(slot.example))) for slot in body.slots}
-    for template in body.goal.splitlines():
-        bound = bind(template, goal, widths=widths)
-        if bound is not None:
-            values = {**_open_values(body, bound, fillers or {}), **bound}
-            return replace(
-                body,
-                when=fill(body.when, bound),
-                steps=tuple(
-                    replace(
-                        step, action=fill(step.action, values), expect=fill(step.expect, values)
-                    )
-                    for step in body.steps
-                ),
-                slots=tuple(
-                    replace(slot, example=values.get(slot.name, slot.example))
-                    for slot in body.slots
-                ),
-                goal=fill(template, bound),
-            )
+    templates = [(text, template_words(text)) for text in body.goal.splitlines()]
+    for tolerant in (False, True):
+        for text, parsed in templates:
+            literals = sum(word.slot is None for word in parsed)
+            bound = _bind(parsed, goal, widths, literals // WORDS_A_SLIP if tolerant else 0)
+            if bound is not None:
+                return _filled(body, text, bound, fillers or {})
     return None
+
+
+def _filled(body: SkillBody, goal: str, bound: Mapping[str, str], fillers: Fillers) -> SkillBody:
+    values = {**_open_values(body, bound, fillers), **bound}
+    return replace(
+        body,
+        when=fill(body.when, bound),
+        steps=tuple(
+            replace(step, action=fill(step.action, values), expect=fill(step.expect, values))
+            for step in body.steps
+        ),
+        slots=tuple(
+            replace(slot, example=values.get(slot.name, slot.example)) for slot in body.slots
+        ),
+        goal=fill(goal, bound),
+    )
 
 
 def _open_values(body: SkillBody, bound: Mapping[str, str], fillers: Fillers) -> dict[str, str]:
@@ -85,59 +100,51 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def match(
-    template: tuple[Word, ...], goal: tuple[Word, ...], widths: Mapping[str, int]
+    template: tuple[Word, ...], goal: tuple[Word, ...], widths: Mapping[str, int], slack: int = 0
 ) -> dict[str, Span] | None:
-    """For each slot the range of the goal's words that it takes.
+    """For each slot the range of the goal's words that it takes; up to `slack` other words may
+    differ one for one.
 
     Depth-first with a memory of dead ends, so that the work stays near
-    len(template) · len(goal) · width whatever the texts are.
+    len(template) · len(goal) · width · slack whatever the texts are.
     """
-    if len(goal) > LONGEST_GOAL or len(template) > LONGEST_GOAL:
+    if max(len(goal), len(template)) > LONGEST_GOAL or len(template) > len(goal):
         return None
-    literals = sum(word.slot is None for word in template)
-    if literals > len(goal):
-        return None
-    dead: set[tuple[int, int, tuple[str, ...]]] = set()
+    dead: set[tuple[int, int, int, tuple[str, ...]]] = set()
     repeated = _repeated(template)
-    # Each frame: place in the template, place in the goal, spans so far.
-    stack: list[tuple[int, int, dict[str, Span]]] = [(0, 0, {})]
+    # Each entry: place in the template, place in the goal, slack left, spans so far.
+    stack: list[tuple[int, int, int, dict[str, Span]]] = [(0, 0, slack, {})]
     for _ in range(LONGEST_TRY):
         if not stack:
             return None
-        at, taken, spans = stack.pop()
+        at, taken, left, spans = stack.pop()
         while at < len(template) and taken < len(goal) and template[at].slot is None:
-            if template[at].form != goal[taken].form:
+            left -= template[at].form != goal[taken].form
+            if left < 0:
                 break
             at, taken = at + 1, taken + 1
-        if at == len(template):
-            if taken == len(goal):
-                return spans
-            continue
-        slot = template[at].slot
-        if slot is None or taken == len(goal):
-            continue
+        if at == len(template) and taken == len(goal):
+            return spans
+        slot = template[at].slot if at < len(template) else None
         state = (
             at,
             taken,
-            tuple(_text(goal, spans[name]) for name in repeated if name in spans),
+            left,
+            tuple(_text(goal, spans[name]) for name in sorted(repeated & {*spans})),
         )
-        if state in dead:
+        if slot is None or state in dead:
             continue
         dead.add(state)
-        for width in range(widths.get(slot, 1), 0, -1):
-            end = taken + width
-            if end > len(goal):
-                continue
+        for end in range(min(len(goal), taken + widths.get(slot, 1)), taken, -1):
             known = spans.get(slot)
-            if known is not None and _text(goal, known) != _text(goal, (taken, end)):
-                continue
-            stack.append((at + 1, end, {**spans, slot: known or (taken, end)}))
+            if known is None or _text(goal, known) == _text(goal, (taken, end)):
+                stack.append((at + 1, end, left, {**spans, slot: known or (taken, end)}))
     return None
 
 
-def _repeated(template: tuple[Word, ...]) -> tuple[str, ...]:
-    names = [word.slot for word in template if word.slot is not None]
-    return tuple(sorted({name for name in names if names.count(name) > 1}))
+def _repeated(template: tuple[Word, ...]) -> frozenset[str]:
+    seen = Counter(word.slot for word in template if word.slot is not None)
+    return frozenset(name for name, count in seen.items() if count > 1)
 
 
 def _text(goal: tuple[Word, ...], span: Span) -> str:

@@ -16,6 +16,7 @@ METHOD = "distill/hints"
 PER_TASK = 8
 TITLE = 100
 SEEN = 120
+WHEN = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def _propose(key: str, before: str, do: str, partings: Sequence[_Parting]) -> Pr
         kind=Kind.HINT,
         title=shorten(f"{do}, not {avoid}" if avoid else f"go on with {do}", TITLE),
         body=HintBody(
-            when=f"{template}; {point}" + (f"; seeing: {shown}" if shown else ""),
+            when=f"{shorten(template, WHEN)}; {point}" + (f"; seeing: {shown}" if shown else ""),
             do=do,
             avoid=avoid,
         ),

@@ -2,40 +2,55 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean
 
 Lines = tuple[str, ...]
 
-# The pool from which a consensus may take lines, and how often it may be changed. Both bound the
-# work on long runs; a consensus of short runs settles long before.
+# The pool from which a consensus may take lines, how often it is gone through, and with how many
+# runs it is compared: bounds on the work for many long runs; short ones settle long before.
 POOL = 24
-ROUNDS = 24
-REFERENCES = 48
+PASSES = 4
+REFERENCES = 32
+
+
+class Reference:
+    """A sequence prepared for many comparisons.
+
+    The length of a longest common subsequence is computed bit-parallel (Hyyrö 2004, "Bit-parallel
+    LCS-length computation revisited"): one addition of big integers per element compared.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._length = len(lines)
+        self._full = (1 << len(lines)) - 1
+        self._where: dict[str, int] = {}
+        for position, line in enumerate(lines):
+            self._where[line] = self._where.get(line, 0) | 1 << position
+
+    def common_length(self, lines: Sequence[str]) -> int:
+        row = full = self._full
+        for line in lines:
+            hit = row & self._where.get(line, 0)
+            if hit:
+                row = ((row + hit) | (row - hit)) & full
+        return self._length - row.bit_count()
+
+    def agreement(self, lines: Sequence[str]) -> float:
+        """2·LCS / (lengths): the F1 of the steps times the share of the matches in common order."""
+        total = self._length + len(lines)
+        return 2 * self.common_length(lines) / total if total else 1.0
 
 
 def common_length(left: Sequence[str], right: Sequence[str]) -> int:
-    """Length of the longest common subsequence, bit-parallel (Hyyrö 2004, "Bit-parallel LCS-length
-    computation revisited"): one addition of big integers per element of `right`."""
-    where: dict[str, int] = {}
-    for position, line in enumerate(left):
-        where[line] = where.get(line, 0) | 1 << position
-    full = (1 << len(left)) - 1
-    row = full
-    for line in right:
-        hit = row & where.get(line, 0)
-        row = ((row + hit) | (row - hit)) & full
-    return len(left) - row.bit_count()
+    """Length of the longest common subsequence."""
+    return Reference(left).common_length(right)
 
 
 def agreement(left: Sequence[str], right: Sequence[str]) -> float:
-    """2·LCS / (lengths): the F1 of the steps times the share of the matches in common order."""
-    if not left and not right:
-        return 1.0
-    return 2 * common_length(left, right) / (len(left) + len(right))
+    return Reference(left).agreement(right)
 
 
-def mean_agreement(lines: Sequence[str], runs: Sequence[Lines]) -> float:
-    return fmean(agreement(lines, run) for run in runs)
+def mean_agreement(lines: Sequence[str], runs: Sequence[Reference]) -> float:
+    return sum(run.agreement(lines) for run in runs) / len(runs)
 
 
 def spread(runs: Sequence[Lines], limit: int) -> tuple[Lines, ...]:
@@ -50,27 +65,33 @@ def spread(runs: Sequence[Lines], limit: int) -> tuple[Lines, ...]:
 def consensus(runs: Sequence[Lines]) -> Lines:
     """The sequence that agrees best with the runs on average.
 
-    Starts from the medoid (the run that agrees best with the others) and takes the best single
-    deletion, insertion or replacement until none helps: minimum Bayes risk over the runs seen.
+    Starts from the medoid (the run that agrees best with the others) and goes through its places,
+    making the best single deletion, insertion or replacement there while one helps: minimum
+    Bayes risk over the runs seen.
     Of three or more runs, lines that only one holds are left out: they are its own affair.
     Deterministic, independent of the order of `runs`.
     """
-    references = spread(runs, REFERENCES)
-    best = max(sorted(set(references)), key=lambda run: mean_agreement(run, references))
-    if len(references) > 2:
-        held = Counter(line for run in references for line in set(run))
+    chosen = spread(runs, REFERENCES)
+    references = [Reference(run) for run in chosen]
+    best = max(sorted(set(chosen)), key=lambda run: mean_agreement(run, references))
+    if len(chosen) > 2:
+        held = Counter(line for run in chosen for line in set(run))
         best = tuple(line for line in best if held[line] > 1) or best
     score = mean_agreement(best, references)
-    pool = _pool(references)
-    for _ in range(ROUNDS):
-        challenger, challenge = best, score
-        for edited in _edits(best, pool):
-            value = mean_agreement(edited, references)
-            if value > challenge + 1e-9:
-                challenger, challenge = edited, value
-        if challenger == best:
+    pool = _pool(chosen)
+    for _ in range(PASSES):
+        start, position = score, 0
+        while position <= len(best):
+            edits = [
+                (mean_agreement(edit, references), edit) for edit in _edits(best, position, pool)
+            ]
+            value, edited = max(edits, default=(0.0, best), key=lambda pair: pair[0])
+            if value > score + 1e-9:
+                best, score = edited, value
+            else:
+                position += 1
+        if score == start:
             break
-        best, score = challenger, challenge
     return best
 
 
@@ -82,18 +103,14 @@ def _pool(runs: Sequence[Lines]) -> Lines:
     return tuple(line for _, line in sorted(common)[:POOL])
 
 
-def _edits(lines: Lines, pool: Lines) -> Sequence[Lines]:
-    edits: list[Lines] = []
-    for position in range(len(lines)):
-        if len(lines) > 1:
-            edits.append(lines[:position] + lines[position + 1 :])
-        edits.extend(
-            (*lines[:position], line, *lines[position + 1 :])
-            for line in pool
-            if line != lines[position]
-        )
-    for position in range(len(lines) + 1):
-        edits.extend((*lines[:position], line, *lines[position:]) for line in pool)
+def _edits(lines: Lines, position: int, pool: Lines) -> list[Lines]:
+    """The sequences that differ from `lines` by one deletion, replacement or insertion there."""
+    before, after = lines[:position], lines[position:]
+    edits = [(*before, line, *after) for line in pool]
+    if after and len(lines) > 1:
+        edits.append(before + after[1:])
+    if after:
+        edits.extend((*before, line, *after[1:]) for line in pool if line != after[0])
     return edits
 
 

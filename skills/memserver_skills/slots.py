@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from memserver.domain.items import Slot
 from memserver.domain.trajectories import Trajectory
-from memserver_skills.grounding import match
+from memserver_skills.grounding import Span, fill, match
 from memserver_skills.words import (
     FUNCTION_WORDS,
     SLOT,
@@ -24,10 +24,14 @@ from memserver_skills.words import (
 )
 
 WIDEST = 4
+CONSTANT_AFTER = 5
+MANY_GOALS = 10
+NEARLY_ALL = 0.8
 SHORT = 80
 _CLOSING = " .!?\t\n"
 _INSTANCE = re.compile(r"(?<!\w)([^\W\d][\w'’-]*) (\d+)(?!\w)")
-_PLACE = frozenset({"in", "into", "inside", "on", "onto", "to", "at"})
+_TOWARDS = frozenset({"to", "into", "onto"})
+_PLACE = _TOWARDS | frozenset({"in", "inside", "on", "at", "around", "near"})
 _TOOL = frozenset({"with", "using", "under", "by", "via"})
 
 
@@ -55,11 +59,12 @@ class Slotted:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What the actions of all runs show together: `heads` are words that open different actions,
-    `numbered` are words that come with changing numbers, as in "drawer 3"."""
+    """What all runs show together: `heads` are words that open different actions, `numbered` come
+    with changing numbers, as in "drawer 3", and `everywhere` are in nearly all goals."""
 
     heads: frozenset[str]
     numbered: frozenset[str]
+    everywhere: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +78,43 @@ def slotted(runs: Sequence[Trajectory], grammar: Grammar | None = None) -> tuple
     ordered = sorted(runs, key=lambda run: (run.created_at, run.id.int))
     grammar = grammar or read_grammar(ordered)
     phrases = {run.id: _candidates(run, grammar) for run in ordered}
-    own = {run.id: _key(run, phrases[run.id]) for run in ordered}
+    own = {run.id: _key(run, phrases[run.id], grammar) for run in ordered}
     support = Counter(own.values())
-    index = _KeyIndex(support)
-    result = []
-    for run in ordered:
-        key = index.broadest(run, own[run.id], phrases[run.id], grammar)
-        spans = match(template_words(key), words(run.task.goal), _widest(key)) or {}
-        result.append(_slot_run(run, key, spans, grammar))
-    return tuple(result)
+    templates = _Templates(support)
+    keys = _without_constants(
+        ordered, [templates.broadest(run, own[run.id], phrases[run.id], grammar) for run in ordered]
+    )
+    return tuple(
+        _slot_run(run, key, _spans(key, run), grammar)
+        for run, key in zip(ordered, keys, strict=True)
+    )
+
+
+def _without_constants(runs: Sequence[Trajectory], keys: Sequence[str]) -> list[str]:
+    """The keys with slots that never vary written out: over enough different goals, a word that
+    is always the same belongs to the template."""
+    values: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    goals: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for run, key in zip(runs, keys, strict=True):
+        goal = words(run.task.goal)
+        goals[key].add(tuple(word.form for word in goal))
+        for name, (start, end) in _spans(key, run).items():
+            values[key][name].add(" ".join(word.form for word in goal[start:end]))
+    constant = {
+        key: {name: min(held) for name, held in slots.items() if len(held) == 1}
+        for key, slots in values.items()
+        if len(goals[key]) >= CONSTANT_AFTER
+    }
+    return [fill(key, constant.get(key, {})) for key in keys]
+
+
+def _spans(key: str, run: Trajectory) -> Mapping[str, Span]:
+    parsed = template_words(key)
+    return match(parsed, words(run.task.goal), _widest(parsed)) or {}
+
+
+def _widest(parsed: Sequence[Word]) -> dict[str, int]:
+    return {word.slot: WIDEST for word in parsed if word.slot is not None}
 
 
 def read_grammar(runs: Sequence[Trajectory]) -> Grammar:
@@ -95,10 +128,17 @@ def read_grammar(runs: Sequence[Trajectory]) -> Grammar:
         for found in _INSTANCE.finditer(action):
             numbers[found.group(1)].add(found.group(2))
     heads = frozenset(word for word, seen in opened.items() if len(seen) > 1)
+    goals = {forms(run.task.goal) for run in runs}
+    held = Counter(word for goal in goals for word in set(goal))
     return Grammar(
         heads=heads,
         numbered=frozenset(
             word for word, seen in numbers.items() if len(seen) > 1 and word not in heads
+        ),
+        everywhere=frozenset(
+            word
+            for word, count in held.items()
+            if len(goals) >= MANY_GOALS and count >= NEARLY_ALL * len(goals)
         ),
     )
 
@@ -129,16 +169,18 @@ def _candidates(run: Trajectory, grammar: Grammar) -> tuple[_Phrase, ...]:
 
 
 def _fills_a_slot(form: str, grammar: Grammar) -> bool:
-    return form not in FUNCTION_WORDS and form not in grammar.heads and not form.isdigit()
+    return not (
+        form in FUNCTION_WORDS
+        or form in grammar.heads
+        or form in grammar.everywhere
+        or form.isdigit()
+    )
 
 
-def _key(run: Trajectory, phrases: Sequence[_Phrase]) -> str:
-    return _write(words(run.task.goal), phrases)
-
-
-def _write(goal: Sequence[Word], phrases: Sequence[_Phrase]) -> str:
+def _key(run: Trajectory, phrases: Sequence[_Phrase], grammar: Grammar) -> str:
     """The goal's compared form with the phrases as named slots."""
-    names = _names(goal, phrases)
+    goal = words(run.task.goal)
+    names = _names(goal, phrases, grammar)
     starts = {phrase.start: phrase for phrase in phrases}
     out: list[str] = []
     position = 0
@@ -153,47 +195,54 @@ def _write(goal: Sequence[Word], phrases: Sequence[_Phrase]) -> str:
     return " ".join(out)
 
 
-def _names(goal: Sequence[Word], phrases: Sequence[_Phrase]) -> dict[int, str]:
+def _names(goal: Sequence[Word], phrases: Sequence[_Phrase], grammar: Grammar) -> dict[int, str]:
     """A name for the phrase at each start: its role, numbered; equal phrases share a name."""
     by_text: dict[str, str] = {}
     counts: Counter[str] = Counter()
     names: dict[int, str] = {}
-    for number, phrase in enumerate(phrases):
+    for phrase in phrases:
         text = " ".join(word.form for word in goal[phrase.start : phrase.end])
         if text not in by_text:
-            before = goal[phrase.start - 1].form if phrase.start else ""
-            role = _role(before, first=number == 0)
+            role = _role([word.form for word in goal[: phrase.start]], grammar)
             counts[role] += 1
             by_text[text] = role if counts[role] == 1 else f"{role}_{counts[role]}"
         names[phrase.start] = by_text[text]
     return names
 
 
-def _role(before: str, *, first: bool) -> str:
-    """What a phrase is for, from the preposition before it. The first phrase after "at" is what
-    the sentence is about ("look at the clock"), later ones are places."""
-    if before in _TOOL:
-        return "tool"
-    if before in _PLACE and not (first and before == "at"):
+def _role(before: Sequence[str], grammar: Grammar) -> str:
+    """What a phrase is for, from the preposition before it. Right after a verb the preposition
+    belongs to the verb ("look at the clock", "focus on the clock"), save where it says whither."""
+    if not before:
+        return "object"
+    preposition = before[-1]
+    verb = len(before) == 2 or (len(before) > 2 and before[-2] in grammar.heads)
+    if preposition in _TOWARDS:
         return "place"
-    return "object"
+    if preposition in _TOOL:
+        return "tool"
+    return "place" if preposition in _PLACE and not verb else "object"
 
 
-class _KeyIndex:
+class _Templates:
     """Finds the templates that a goal may fit without trying all of them: each is listed under
     its rarest literal word."""
 
     def __init__(self, support: Mapping[str, int]) -> None:
         self._support = support
-        literals = {
-            key: sorted({word.form for word in template_words(key) if word.slot is None})
-            for key in support
+        self._parsed = {key: template_words(key) for key in support}
+        self._literals = {
+            key: sum(word.slot is None for word in parsed) for key, parsed in self._parsed.items()
         }
-        frequency = Counter(word for held in literals.values() for word in held)
+        forms_of = {
+            key: {word.form for word in parsed if word.slot is None}
+            for key, parsed in self._parsed.items()
+        }
+        frequency = Counter(form for held in forms_of.values() for form in held)
         self._by_word: dict[str, list[str]] = defaultdict(list)
-        for key, held in sorted(literals.items()):
+        for key, held in sorted(forms_of.items()):
             if held:
-                self._by_word[min(held, key=lambda word: (frequency[word], word))].append(key)
+                self._by_word[min(held, key=lambda form: (frequency[form], form))].append(key)
 
     def broadest(
         self, run: Trajectory, own: str, phrases: Sequence[_Phrase], grammar: Grammar
@@ -204,14 +253,13 @@ class _KeyIndex:
         the template of its siblings this way.
         """
         goal = words(run.task.goal)
-        literals = _literals(own)
         mine = {(phrase.start, phrase.end) for phrase in phrases}
         fits = []
         for form in sorted({word.form for word in goal}):
             for key in self._by_word.get(form, ()):
-                if _literals(key) >= literals:
+                if self._literals[key] >= self._literals[own]:
                     continue
-                spans = match(template_words(key), goal, _widest(key))
+                spans = match(self._parsed[key], goal, _widest(self._parsed[key]))
                 if spans is not None and all(
                     span in mine
                     or (span[1] - span[0] == 1 and _fills_a_slot(goal[span[0]].form, grammar))
@@ -221,17 +269,7 @@ class _KeyIndex:
         return min(fits, key=lambda key: (-self._support[key], key), default=own)
 
 
-def _literals(key: str) -> int:
-    return sum(word.slot is None for word in template_words(key))
-
-
-def _widest(key: str) -> dict[str, int]:
-    return {word.slot: WIDEST for word in template_words(key) if word.slot is not None}
-
-
-def _slot_run(
-    run: Trajectory, key: str, spans: Mapping[str, tuple[int, int]], grammar: Grammar
-) -> Slotted:
+def _slot_run(run: Trajectory, key: str, spans: Mapping[str, Span], grammar: Grammar) -> Slotted:
     goal = words(run.task.goal)
     text = run.task.goal
     values = {

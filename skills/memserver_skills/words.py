@@ -14,11 +14,14 @@ DETERMINERS = frozenset({"a", "an", "the", "some"})
 # Words that carry grammar rather than a thing that could be swapped for another. A closed class
 # of English; nothing here belongs to one environment.
 _GRAMMAR = """
-about after all and any are as at be been before below between both but by can do does each for
-from had has have he her his how i if in inside into is it its just more my n not of off on one
-only onto or other our out over she so than that their them then there these they this those
-three to two under until up upon was we were what when where which while who will with within
-without you your
+about above across after again all along also an and any are around as at away back be because
+been before behind below beside between beyond both but by can could did do does down during each
+every few finally first for from further had has have he her here his how i if in inside into is
+it its just last like many may me more most must my n near next no nor not now of off on once one
+only onto or other our out over same second she should since so still such than that their them
+then there these they third this those three through to too toward towards two under until up upon
+us very via was we were what when where which while who whose why will with within without would
+you your
 """
 FUNCTION_WORDS = DETERMINERS | frozenset(_GRAMMAR.split())
 

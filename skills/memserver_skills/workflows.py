@@ -9,9 +9,9 @@ from memserver.domain.items import Kind, SkillBody, SkillStep, Slot, Source
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.fillers import Habits, likeliest, open_slots
 from memserver_skills.proposals import Proposal, signature
-from memserver_skills.sequences import agreement, aligned, consensus, mean_agreement
+from memserver_skills.sequences import Reference, aligned, consensus, mean_agreement
 from memserver_skills.slots import Slotted, read_grammar, slotted
-from memserver_skills.words import SLOT, shorten
+from memserver_skills.words import SLOT, shorten, stems
 
 METHOD = "distill/workflows"
 
@@ -20,6 +20,7 @@ SLACK = 0.05
 ALIKE = 0.9
 SAMPLE = 12
 TITLE = 100
+WHEN = 240
 MOST = 0.6
 
 
@@ -86,7 +87,7 @@ def _excess(left: _Group, right: _Group, heads: frozenset[str]) -> float:
     ours, theirs = _sample(left), _sample(right)
     opened = [run.lines for run in open_slots(ours + theirs, heads)]
     mine, others = opened[: len(ours)], opened[len(ours) :]
-    across = fmean(agreement(one, other) for one in mine for other in others)
+    across = fmean(Reference(one).agreement(other) for one in mine for other in others)
     within = [value for value in (_within(mine), _within(others)) if value is not None]
     return across - (fmean(within) if within else ALIKE + SLACK)
 
@@ -98,7 +99,9 @@ def _sample(group: _Group) -> tuple[Slotted, ...]:
 
 
 def _within(runs: Sequence[tuple[str, ...]]) -> float | None:
-    pairs = [agreement(one, other) for n, one in enumerate(runs) for other in runs[n + 1 :]]
+    pairs = [
+        Reference(one).agreement(other) for n, one in enumerate(runs) for other in runs[n + 1 :]
+    ]
     return fmean(pairs) if pairs else None
 
 
@@ -118,7 +121,7 @@ def _propose(group: _Group, habits: Habits) -> Proposal:
         kind=Kind.SKILL,
         title=shorten(templates[0], TITLE),
         body=SkillBody(
-            when=f"{templates[0]}, e.g. {example.run.task.goal.rstrip(' .!?')}",
+            when=_when(templates[0], example.run.task.goal),
             steps=steps,
             slots=slots,
             goal="\n".join(templates),
@@ -134,9 +137,19 @@ def _propose(group: _Group, habits: Habits) -> Proposal:
         metadata={
             "runs": len(group.runs),
             "fillers": {slot.name: known[slot.name] for slot in slots if slot.name in known},
-            "agreement": round(mean_agreement(lines, [run.lines for run in group.runs]), 3),
+            "agreement": round(
+                mean_agreement(lines, [Reference(run.lines) for run in group.runs]), 3
+            ),
         },
     )
+
+
+def _when(template: str, example: str) -> str:
+    """A short template is the title already and is better explained by an example; a long one
+    says more than its title has room for."""
+    if len(template) <= TITLE:
+        return f"as in: {shorten(example, WHEN).rstrip(' .!?')}"
+    return shorten(template, WHEN)
 
 
 def _templates(group: _Group) -> tuple[str, ...]:
@@ -167,7 +180,9 @@ def _slots(group: _Group, goal_slots: frozenset[str], lines: Sequence[str]) -> t
 
 
 def _expected(line: str, group: _Group) -> str:
-    """What was seen after the action, where most runs that took it saw the same."""
+    """What was seen after the action, where most runs that took it saw the same and it says more
+    than the action itself."""
     seen = Counter(run.after[run.lines.index(line)] for run in group.runs if line in run.lines)
     text, count = max(seen.items(), default=("", 0), key=lambda pair: (pair[1], pair[0]))
-    return text if count >= max(2, MOST * seen.total()) else ""
+    agreed = count >= max(2, MOST * seen.total())
+    return text if agreed and not stems(text) <= stems(line) else ""
