@@ -43,7 +43,10 @@ class World:
     actor: UUID = field(default_factory=uuid4)
 
     def __post_init__(self) -> None:
-        self.store.write(lambda tx: tx.add_tenant(self.tenant))
+        with self.store.reading() as reader:
+            known = reader.tenant(self.tenant.name) is not None
+        if not known:
+            self.store.write(lambda tx: tx.add_tenant(self.tenant))
 
     def another(self) -> "World":
         """Another tenant of the same store."""
