@@ -50,8 +50,8 @@ class EngineRefused(InvalidPoint):
 class IncompleteShard(Exception):
     """The folder loads, and is not what was stored."""
 
-    def __init__(self) -> None:
-        super().__init__("its payload indexes are missing")
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} missing")
 
 
 class RebuildableShard:
@@ -125,11 +125,15 @@ class RebuildableShard:
             return self._create()
 
     def _load(self) -> EdgeShard:
+        # Without its log the engine would count operations from the start again, and silently
+        # drop every write to a point that is there, as older than the point.
+        if not (self._path / "wal").is_dir() or not any((self._path / "wal").iterdir()):
+            raise IncompleteShard("its log is")
         shard = EdgeShard.load(str(self._path), self._config)
         # A folder that lost its segments loads as an empty shard without its payload indexes.
         if not {NAMESPACE, CREATED, *KEYWORDS} <= set(shard.info().payload_schema):
             shard.close()
-            raise IncompleteShard
+            raise IncompleteShard("its payload indexes are")
         return shard
 
     def _create(self) -> EdgeShard:
