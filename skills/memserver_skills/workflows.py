@@ -8,9 +8,10 @@ from statistics import fmean
 from memserver.domain.items import Kind, SkillBody, SkillStep, Slot, Source
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.fillers import Habits, likeliest, open_slots
+from memserver_skills.goal_templates import read_grammar
 from memserver_skills.proposals import Proposal, signature
 from memserver_skills.sequences import Reference, aligned, consensus, mean_agreement
-from memserver_skills.slots import Slotted, read_grammar, slotted
+from memserver_skills.slots import Slotted, slotted
 from memserver_skills.words import SLOT, shorten, stems
 
 METHOD = "distill/workflows"
