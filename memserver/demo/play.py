@@ -18,6 +18,7 @@ from memserver_client import Memory
 
 NAMESPACE = "demo/scienceworld"
 SHOWN = 8
+SHORT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,4 +145,4 @@ def _figures(shown: Shown) -> Table:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 100 else text[:97] + "…"
+    return text if len(text) <= SHORT else text[: SHORT - 1] + "…"
