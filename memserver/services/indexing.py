@@ -23,7 +23,7 @@ from memserver.domain.ports import (
     Store,
     VectorIndex,
 )
-from memserver.services.indexing_progress import Progress
+from memserver.services.indexing_progress import Progress, stopped
 from memserver.services.indexing_projection import Projection
 from memserver.services.indexing_rebuild import (
     MARK,
@@ -157,7 +157,10 @@ class Indexer:
         done; what it raises ends the rebuild. The result is how many there were."""
         answer: Future[int] = Future()
         with self._changed:
-            self._asked.append(Rebuild(lost=False, progress=progress, answer=answer))
+            if self._stopping:
+                answer.set_exception(stopped())
+            else:
+                self._asked.append(Rebuild(lost=False, progress=progress, answer=answer))
         self.wake()
         return answer
 
@@ -192,7 +195,7 @@ class Indexer:
             try:
                 worked = self._step()
                 self._flush_if_due()
-            except Exception as error:
+            except BaseException as error:  # a thread that ended would leave waiters hanging
                 # Other errors may quote what was stored.
                 said = str(error) if isinstance(error, MemserverError) else type(error).__name__
                 self._problem = said
@@ -312,8 +315,9 @@ class Indexer:
         except Exception:
             log.exception("The index could not be flushed; the next start follows from the mark.")
         for rebuild in [*([self._rebuild] if self._rebuild else []), *self._asked]:
-            if rebuild.answer is not None:
-                rebuild.answer.cancel()
+            answer = rebuild.answer
+            if answer is not None and answer.set_running_or_notify_cancel():
+                answer.set_exception(stopped())
 
     def _wait(self, seconds: float, *, even_if_woken: bool = False) -> None:
         with self._changed:

@@ -44,7 +44,7 @@ class Progress:
         future: Future[None] = Future()
         with self._lock:
             if self._ended:
-                future.set_exception(_stopped())
+                future.set_exception(stopped())
             elif self._is_reached(position):
                 future.set_result(None)
             else:
@@ -76,7 +76,7 @@ class Progress:
             self._waiting.clear()
         for future in left:
             if future.set_running_or_notify_cancel():
-                future.set_exception(_stopped())
+                future.set_exception(stopped())
 
     def _is_reached(self, position: int) -> bool:
         if position > self._followed:
@@ -106,5 +106,5 @@ def _resolve(futures: list[Future[None]]) -> None:
             future.set_result(None)
 
 
-def _stopped() -> Unavailable:
+def stopped() -> Unavailable:
     return Unavailable("The indexer has stopped; what was written is indexed at the next start.")

@@ -383,6 +383,20 @@ def test_a_rebuild_ends_where_its_progress_raises(world: World) -> None:
     assert indexer.rebuild().result(SOON_S) == 2
 
 
+def test_a_rebuild_that_a_stop_cuts_off_says_so(world: World) -> None:
+    indexer = world.start()
+    reach(indexer, world.store.put(document(1)))
+    world.index.fails = [Unavailable("not now")] * 100_000
+    under_way = indexer.rebuild()
+    until(lambda: indexer.problem is not None)
+
+    indexer.stop()
+
+    for rebuild in (under_way, indexer.rebuild()):
+        with pytest.raises(Unavailable):
+            rebuild.result(SOON_S)
+
+
 def test_reindexing_offline_takes_another_encoder_and_leaves_nothing_of_the_old(
     world: World,
 ) -> None:
