@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Header, Request
@@ -20,11 +20,17 @@ from memserver.services.bundle import Services
 
 T = TypeVar("T")
 IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+# The pattern is only documented here: a key that does not fit has an error of its own.
+IDEMPOTENCY_HEADER = Header(
+    description="Names this write. Sent again under the same name, with the same body, it is "
+    "done once and answered alike.",
+    json_schema_extra={"pattern": f"^{IDEMPOTENCY_KEY.pattern}$"},
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`once` is set where the request carries an idempotency key."""
+    """`once` is set where a write carries an idempotency key."""
 
     scope: Scope
     services: Services
@@ -89,20 +95,33 @@ class Call:
         return PageRequest(limit or self.limits.page, cursor)
 
 
-def _call(request: Request, idempotency_key: Annotated[str | None, Header()] = None) -> Call:
-    state: Any = request.state
+def _call(request: Request) -> Call:
     services: Services = request.app.state.services
-    once = None
-    if idempotency_key is not None:
-        if not IDEMPOTENCY_KEY.fullmatch(idempotency_key):
-            raise InvalidIdempotencyKey
-        once = Once(
-            tenant=state.caller.tenant,
-            route=f"{request.method} {request.url.path}",
-            key=f"{state.caller.key}:{idempotency_key}",
-            body_hash=f"{state.body_hash}:{request.url.query}",
-        )
-    return Call(state.caller, services, request.app.state.limits, once)
+    return Call(_state(request).caller, services, request.app.state.limits, once=None)
+
+
+def _write_call(
+    request: Request,
+    call: Annotated[Call, Depends(_call)],
+    idempotency_key: Annotated[str | None, IDEMPOTENCY_HEADER] = None,
+) -> Call:
+    if idempotency_key is None:
+        return call
+    if not IDEMPOTENCY_KEY.fullmatch(idempotency_key):
+        raise InvalidIdempotencyKey
+    once = Once(
+        tenant=call.scope.tenant,
+        route=f"{request.method} {request.url.path}",
+        key=f"{call.scope.key}:{idempotency_key}",
+        body_hash=f"{_state(request).body_hash}:{request.url.query}",
+    )
+    return replace(call, once=once)
+
+
+def _state(request: Request) -> Any:
+    """What the gatekeeper found out."""
+    return request.state
 
 
 CallDep = Annotated[Call, Depends(_call)]
+WriteCallDep = Annotated[Call, Depends(_write_call)]

@@ -1,7 +1,7 @@
 """How a refusal looks: RFC 9457 problem documents, and the one table from error to status."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -93,6 +93,11 @@ TITLES = {
     500: "Internal error",
     503: "Unavailable",
 }
+HEADERS = {
+    401: {"WWW-Authenticate": "Bearer"},
+    429: {"Retry-After": "1"},
+    503: {"Retry-After": "1"},
+}
 HTTP_CODES = {404: "no_such_route", 405: "method_not_allowed"}
 
 
@@ -107,6 +112,7 @@ def answer(
     *,
     found: Sequence[FieldError] = (),
     extra: dict[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     """A problem document as a response."""
     problem = Problem(
@@ -118,9 +124,7 @@ def answer(
         errors=list(found),
         extra=extra or {},
     )
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    if status in (429, 503):
-        headers = {"Retry-After": "1"}
+    headers = {**HEADERS.get(status, {}), **(headers or {})}
     return JSONResponse(
         problem.model_dump(mode="json"), status, headers, media_type="application/problem+json"
     )
@@ -157,7 +161,8 @@ def install(app: FastAPI) -> None:
     async def http(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         code = HTTP_CODES.get(error.status_code, "http_error")
-        return answer(error.status_code, code, str(error.detail))
+        # Among them `Allow`, which a 405 must have.
+        return answer(error.status_code, code, str(error.detail), headers=error.headers)
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> JSONResponse:

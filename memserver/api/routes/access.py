@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from memserver.api import shaping
-from memserver.api.call import CallDep
+from memserver.api.call import CallDep, WriteCallDep
 from memserver.api.queries import PageQuery
 from memserver.domain.scope import Role
 from memserver.wire.access import Key, KeyCreated, Namespace, NewKey, NewNamespace
@@ -24,10 +24,11 @@ async def list_namespaces(query: Annotated[PageQuery, Query()], call: CallDep) -
     return shaping.page(found, lambda namespace: Namespace(path=namespace.path))
 
 
-@router.post("/namespaces", status_code=201, tags=["namespaces"])
-async def create_namespace(sent: NewNamespace, call: CallDep) -> Namespace:
+@router.post("/namespaces", status_code=201, response_model=Namespace, tags=["namespaces"])
+async def create_namespace(sent: NewNamespace, call: WriteCallDep) -> Response:
     """Make sure that a namespace exists. Writing to one does so as well."""
-    return Namespace(path=(await call.writable(sent.path)).path)
+    made = await call.writable(sent.path)
+    return await call.write(lambda tx: Namespace(path=made.path), status=201)
 
 
 @router.get("/keys", tags=["keys"])
@@ -39,7 +40,7 @@ async def list_keys(query: Annotated[PageQuery, Query()], call: CallDep) -> Page
 
 
 @router.post("/keys", status_code=201, response_model=KeyCreated, tags=["keys"])
-async def create_key(sent: NewKey, call: CallDep) -> Response:
+async def create_key(sent: NewKey, call: WriteCallDep) -> Response:
     """A new key. Its secret is in this answer and nowhere else."""
     return await call.write(
         lambda tx: shaping.issued(
@@ -58,7 +59,7 @@ async def create_key(sent: NewKey, call: CallDep) -> Response:
 
 
 @router.delete("/keys/{key_id}", response_model=Key, tags=["keys"])
-async def revoke_key(key_id: UUID, call: CallDep) -> Response:
+async def revoke_key(key_id: UUID, call: WriteCallDep) -> Response:
     """Revoke a key at once."""
     return await call.write(
         lambda tx: shaping.key(call.services.access.revoke_key(tx, call.scope, key_id))

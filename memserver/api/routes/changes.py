@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from memserver.api import shaping
-from memserver.api.call import CallDep
+from memserver.api.call import CallDep, WriteCallDep
 from memserver.api.queries import ChangeQuery, PageQuery, UndoQuery
 from memserver.wire.base import Page
 from memserver.wire.operations import Change, ChangeDetail, Undone
@@ -40,7 +40,9 @@ async def get_change(
 
 
 @router.post("/{change_id}/undo", response_model=Undone)
-async def undo(change_id: UUID, query: Annotated[UndoQuery, Query()], call: CallDep) -> Response:
+async def undo(
+    change_id: UUID, query: Annotated[UndoQuery, Query()], call: WriteCallDep
+) -> Response:
     """Put every row back that the change touched. Refused, with the changes in the way, where
     later ones touched them too. An undo is a change, and can be undone."""
     return await call.write(

@@ -7,12 +7,16 @@ from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 import memserver
+from memserver.api.document import PROBLEM, RESPONSES
 from memserver.api.gatekeeper import bearer
 from memserver.api.queries import ReadyQuery
 from memserver.services.bundle import Services
 from memserver.wire.access import IndexHealth, Ready
 
 router = APIRouter(prefix="/health", tags=["health"])
+
+NOT_READY = {"model": Ready, "content": {"application/problem+json": {"schema": PROBLEM}}}
+"""A problem where not even the question can be answered."""
 
 
 @router.get("/live")
@@ -21,7 +25,7 @@ async def live() -> dict[str, bool]:
     return {"live": True}
 
 
-@router.get("/ready", response_model=Ready, responses={503: {"model": Ready}})
+@router.get("/ready", response_model=Ready, responses=RESPONSES | {503: NOT_READY})
 async def ready(request: Request, query: Annotated[ReadyQuery, Query()]) -> Response:
     """503 while the index cannot be written. `audit=true` compares SQL and index, document by
     document, and needs an admin's key."""

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from memserver.api import parsing, shaping
-from memserver.api.call import Call, CallDep
+from memserver.api.call import Call, CallDep, WriteCallDep
 from memserver.api.queries import ItemQuery, SkillQuery, WriteQuery
 from memserver.domain.items import Kind, Status
 from memserver.domain.ports import ItemFilter
@@ -22,7 +22,7 @@ SKILLS = frozenset({Kind.SKILL})
 
 @router.post("/memories", status_code=201, response_model=ItemStored, tags=["memories"])
 async def remember(
-    sent: NewMemory, query: Annotated[WriteQuery, Query()], call: CallDep
+    sent: NewMemory, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """Keep a memory. Content that the namespace holds already is not kept twice; a new value
     for a fact's entity and key becomes a new version of it."""
@@ -31,7 +31,7 @@ async def remember(
 
 @router.post("/skills", status_code=201, response_model=ItemStored, tags=["skills"])
 async def create_skill(
-    sent: NewSkill, query: Annotated[WriteQuery, Query()], call: CallDep
+    sent: NewSkill, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """Keep a skill."""
     return await _create(sent, Kind.SKILL, query, call)
@@ -66,7 +66,7 @@ async def get_skill(item_id: UUID, call: CallDep) -> Item:
     "/memories/{item_id}/versions", status_code=201, response_model=ItemStored, tags=["memories"]
 )
 async def add_memory_version(
-    item_id: UUID, sent: NewVersion, query: Annotated[WriteQuery, Query()], call: CallDep
+    item_id: UUID, sent: NewVersion, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """New content for an item. The version before it stays readable in the history."""
     return await _add_version(item_id, sent, ANY, query, call)
@@ -76,7 +76,7 @@ async def add_memory_version(
     "/skills/{item_id}/versions", status_code=201, response_model=ItemStored, tags=["skills"]
 )
 async def add_skill_version(
-    item_id: UUID, sent: NewVersion, query: Annotated[WriteQuery, Query()], call: CallDep
+    item_id: UUID, sent: NewVersion, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """New content for a skill. The version before it stays readable in the history."""
     return await _add_version(item_id, sent, SKILLS, query, call)
@@ -84,7 +84,7 @@ async def add_skill_version(
 
 @router.delete("/memories/{item_id}", response_model=Receipt, tags=["memories"])
 async def delete_memory(
-    item_id: UUID, query: Annotated[WriteQuery, Query()], call: CallDep
+    item_id: UUID, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """Take an item out of every retrieve and list. `undo` of the change brings it back."""
     return await _delete(item_id, ANY, query, call)
@@ -92,7 +92,7 @@ async def delete_memory(
 
 @router.delete("/skills/{item_id}", response_model=Receipt, tags=["skills"])
 async def delete_skill(
-    item_id: UUID, query: Annotated[WriteQuery, Query()], call: CallDep
+    item_id: UUID, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """Take a skill out of every retrieve and list. `undo` of the change brings it back."""
     return await _delete(item_id, SKILLS, query, call)

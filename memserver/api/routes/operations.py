@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response, StreamingResponse
 
 from memserver.api import shaping
-from memserver.api.call import Call, CallDep
+from memserver.api.call import Call, CallDep, WriteCallDep
 from memserver.api.queries import EventQuery, OperationQuery
 from memserver.domain.operations import State
 from memserver.wire.base import Page
@@ -23,7 +23,7 @@ HEARTBEAT_EVERY_S = 15.0
 
 
 @router.post("/distill", status_code=202, response_model=Operation)
-async def distill(sent: Distill, call: CallDep) -> Response:
+async def distill(sent: Distill, call: WriteCallDep) -> Response:
     """Turn the runs of a namespace into skills, hints and rules."""
     namespace = await call.writable(sent.namespace)
     return await call.write(
@@ -35,7 +35,7 @@ async def distill(sent: Distill, call: CallDep) -> Response:
 
 
 @router.post("/consolidate", status_code=202, response_model=Operation)
-async def consolidate(sent: Consolidate, call: CallDep) -> Response:
+async def consolidate(sent: Consolidate, call: WriteCallDep) -> Response:
     """Shrink the bank of a namespace: without `apply` a plan to read, with it one change that
     `undo` takes back."""
     namespace = await call.writable(sent.namespace)
@@ -50,7 +50,7 @@ async def consolidate(sent: Consolidate, call: CallDep) -> Response:
 
 
 @router.post("/reindex", status_code=202, response_model=Operation)
-async def reindex(call: CallDep) -> Response:
+async def reindex(call: WriteCallDep) -> Response:
     """Rebuild the whole index from SQL while the server serves. The system key's right."""
     namespace = await call.read(lambda: call.services.reindexing.namespace(call.scope))
     return await call.write(
@@ -90,7 +90,7 @@ async def operation_events(
 
 
 @router.post("/operations/{operation_id}/cancel", response_model=Operation)
-async def cancel_operation(operation_id: UUID, call: CallDep) -> Response:
+async def cancel_operation(operation_id: UUID, call: WriteCallDep) -> Response:
     """Stop an operation before its next step."""
     return await call.write(
         lambda tx: shaping.operation(call.services.operations.cancel(tx, call.scope, operation_id))
@@ -98,7 +98,7 @@ async def cancel_operation(operation_id: UUID, call: CallDep) -> Response:
 
 
 @router.post("/operations/{operation_id}/retry", response_model=Operation)
-async def retry_operation(operation_id: UUID, call: CallDep) -> Response:
+async def retry_operation(operation_id: UUID, call: WriteCallDep) -> Response:
     """Start a failed or cancelled operation again where it stopped."""
     return await call.write(
         lambda tx: shaping.operation(call.services.operations.retry(tx, call.scope, operation_id))

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from memserver.api import parsing, shaping
-from memserver.api.call import CallDep
+from memserver.api.call import CallDep, WriteCallDep
 from memserver.api.queries import ImportQuery, TrajectoryQuery, WriteQuery
 from memserver.domain.ports import TrajectoryFilter
 from memserver.services.importers import IMPORTERS
@@ -28,7 +28,7 @@ router = APIRouter(tags=["trajectories"])
 
 @router.post("/trajectories", status_code=201, response_model=TrajectoryStored)
 async def add_trajectory(
-    sent: NewTrajectory, query: Annotated[WriteQuery, Query()], call: CallDep
+    sent: NewTrajectory, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """Store one run, and credit its outcome to the item versions that it used."""
     namespace = await call.writable(sent.namespace)
@@ -42,7 +42,7 @@ async def add_trajectory(
 
 @router.post("/trajectories/batch", status_code=201, response_model=TrajectoriesStored)
 async def add_trajectories(
-    sent: NewTrajectories, query: Annotated[WriteQuery, Query()], call: CallDep
+    sent: NewTrajectories, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """Store many runs in one change: all of them, or none."""
     namespace = await call.writable(sent.namespace)
@@ -54,9 +54,14 @@ async def add_trajectories(
     )
 
 
-@router.post("/trajectories/import", status_code=201, response_model=TrajectoriesStored)
+@router.post(
+    "/trajectories/import",
+    status_code=201,
+    response_model=TrajectoriesStored,
+    openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": {}}}},
+)
 async def import_trajectories(
-    request: Request, query: Annotated[ImportQuery, Query()], call: CallDep
+    request: Request, query: Annotated[ImportQuery, Query()], call: WriteCallDep
 ) -> Response:
     """Store a file of runs: JSON lines of ours, or a format that an importer knows. One bad
     line is named, and nothing is stored."""
@@ -102,7 +107,7 @@ async def get_trajectory(trajectory_id: UUID, call: CallDep) -> Trajectory:
 
 @router.delete("/trajectories/{trajectory_id}", response_model=Receipt)
 async def delete_trajectory(
-    trajectory_id: UUID, query: Annotated[WriteQuery, Query()], call: CallDep
+    trajectory_id: UUID, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """Remove a run. What was learnt from it stays."""
     return await call.write(
@@ -115,7 +120,7 @@ async def delete_trajectory(
 
 @router.post("/feedback", response_model=FeedbackStored)
 async def feedback(
-    sent: Feedback, query: Annotated[WriteQuery, Query()], call: CallDep
+    sent: Feedback, query: Annotated[WriteQuery, Query()], call: WriteCallDep
 ) -> Response:
     """Say how a task went, of a run or of one retrieve."""
     outcome = parsing.feedback(sent)
