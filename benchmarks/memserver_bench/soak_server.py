@@ -60,6 +60,13 @@ class ServerProcess:
             self._process.wait()
             self._process = None
 
+    def stop(self) -> None:
+        """SIGTERM, and waits until everything is flushed and closed."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
+            self._process = None
+
     def _tail(self) -> str:
         return "\n".join(self._log.read_text().splitlines()[-30:])
 

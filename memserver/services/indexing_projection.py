@@ -118,9 +118,11 @@ class Projection:
 
     def _encode(self, windows: Sequence[Window], known: dict[str, Vector]) -> dict[str, Vector]:
         texts = {window.hash: window.text for window in windows if window.hash not in known}
+        # A model pads what it encodes together to the longest text: alike goes with alike.
+        by_length = sorted(texts, key=lambda name: len(texts[name]))
         made: dict[str, Vector] = {}
         for start in range(0, len(texts), ENCODED_TOGETHER):
-            names = list(texts)[start : start + ENCODED_TOGETHER]
+            names = by_length[start : start + ENCODED_TOGETHER]
             rows = self._encoder.encode([texts[name] for name in names])
             made.update(zip(names, rows, strict=True))
         return made
