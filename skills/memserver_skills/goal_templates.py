@@ -40,9 +40,18 @@ class _Phrase:
     end: int
 
 
-def goal_templates(runs: Sequence[Trajectory], grammar: Grammar) -> list[str]:
-    """For each run the template of its goal, in the form in which templates are compared: folded
-    words, no determiners, slots named by role."""
+@dataclass(frozen=True, slots=True)
+class GoalTemplate:
+    """The template of a goal, in the form in which templates are compared: folded words, no
+    determiners, slots named by role. `earlier` are templates that the goal had, or would have,
+    with fewer runs to compare with."""
+
+    key: str
+    earlier: tuple[str, ...]
+
+
+def goal_templates(runs: Sequence[Trajectory], grammar: Grammar) -> list[GoalTemplate]:
+    """For each run the template of its goal."""
     phrases = [_candidates(run, grammar) for run in runs]
     own = [_key(run, held, grammar) for run, held in zip(runs, phrases, strict=True)]
     templates = _Templates(Counter(own))
@@ -50,7 +59,11 @@ def goal_templates(runs: Sequence[Trajectory], grammar: Grammar) -> list[str]:
         templates.broadest(run, key, held, grammar)
         for run, key, held in zip(runs, own, phrases, strict=True)
     ]
-    return _without_constants(runs, broadest)
+    settled = _without_constants(runs, broadest)
+    return [
+        GoalTemplate(key, tuple(one for one in dict.fromkeys(earlier) if one != key))
+        for key, *earlier in zip(settled, broadest, own, strict=True)
+    ]
 
 
 def _without_constants(runs: Sequence[Trajectory], keys: Sequence[str]) -> list[str]:

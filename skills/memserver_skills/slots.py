@@ -8,6 +8,7 @@ from memserver.domain.items import Slot
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.goal_templates import (
     INSTANCE,
+    GoalTemplate,
     Grammar,
     goal_templates,
     read_grammar,
@@ -23,13 +24,15 @@ _CLOSING = " .!?\t\n"
 class Slotted:
     """A run with its goal and actions in terms of slots.
 
-    `key` is the template in the form in which templates are compared, `template` as this goal
-    words it; `lines[n]` is the slotted action of step `positions[n]` (steps without an action
-    are left out) and `after[n]` what was seen next, where it is short.
+    `key` is the template in the form in which templates are compared, `earlier` what it was with
+    fewer runs, `template` the same as this goal words it; `lines[n]` is the slotted action of
+    step `positions[n]` (steps without an action are left out) and `after[n]` what was seen next,
+    where it is short.
     """
 
     run: Trajectory
     key: str
+    earlier: tuple[str, ...]
     template: str
     slots: tuple[Slot, ...]
     lines: tuple[str, ...]
@@ -45,21 +48,24 @@ def slotted(runs: Sequence[Trajectory], grammar: Grammar | None = None) -> tuple
     """Every run with its slots, ordered by time and id. Templates are found over all runs."""
     ordered = sorted(runs, key=lambda run: (run.created_at, run.id.int))
     grammar = grammar or read_grammar(ordered)
-    keys = goal_templates(ordered, grammar)
-    return tuple(_slot_run(run, key, grammar) for run, key in zip(ordered, keys, strict=True))
+    templates = goal_templates(ordered, grammar)
+    return tuple(
+        _slot_run(run, template, grammar) for run, template in zip(ordered, templates, strict=True)
+    )
 
 
-def _slot_run(run: Trajectory, key: str, grammar: Grammar) -> Slotted:
+def _slot_run(run: Trajectory, found: GoalTemplate, grammar: Grammar) -> Slotted:
     goal, text = words(run.task.goal), run.task.goal
     values = {
         name: one_line(text[goal[start].start : goal[end - 1].end])
-        for name, (start, end) in spans_of(key, run).items()
+        for name, (start, end) in spans_of(found.key, run).items()
     }
     slot = _slotter(values, grammar)
     acted = [place for place, step in enumerate(run.steps) if step.action.strip()]
     return Slotted(
         run=run,
-        key=key,
+        key=found.key,
+        earlier=found.earlier,
         template=slot(text).strip(_CLOSING),
         slots=tuple(
             Slot(name, name.rstrip("0123456789").rstrip("_"), value)

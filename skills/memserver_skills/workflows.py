@@ -115,10 +115,13 @@ def _propose(group: _Group, habits: Habits) -> Proposal:
     goal_slots = frozenset(SLOT.findall(templates[0]))
     known = habits.fillers(group.runs, goal_slots)
     slots = _slots(group, goal_slots, lines)
-    names = [signature(METHOD, run.key) for run in group.runs]
+    oldest_first = sorted(group.runs, key=lambda run: (run.run.created_at, run.run.id.int))
+    keys = [run.key for run in oldest_first]
+    keys.extend(key for run in oldest_first for key in run.earlier)
+    names = tuple(dict.fromkeys(signature(METHOD, key) for key in keys))
     return Proposal(
         signature=names[0],
-        aliases=tuple(dict.fromkeys(names[1:])),
+        aliases=names[1:],
         kind=Kind.SKILL,
         title=shorten(templates[0], TITLE),
         body=SkillBody(

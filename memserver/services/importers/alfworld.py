@@ -24,7 +24,7 @@ from memserver.services.importers.json_values import (
 )
 
 _TYPE = re.compile(r"\bclassified as '([^']+)'")
-_BETWEEN = re.compile(r"[\s,]*")
+_SPACE = re.compile(r"\s*")
 
 
 class _Lenient(BaseModel):
@@ -100,26 +100,31 @@ def read_alfworld(data: bytes, namespace: Namespace, clock: Clock) -> Iterator[T
 
 def _elements(text: str) -> Iterator[tuple[int, object]]:
     """The array's elements, each with the line on which it begins."""
-    start = len(text) - len(text.lstrip())
-    if text[start : start + 1] != "[":
-        raise InvalidImport(1, "a JSON array of runs is expected")
-    position, line, counted = start + 1, 1, 0
+    position, line, counted = _after_space(text, 0), 1, 0
+    before = "["  # what must stand before the next element: the bracket first, commas later
     while True:
-        position = _skip(text, position)
         line, counted = line + text.count("\n", counted, position), position
-        if text[position : position + 1] == "]":
+        mark = text[position : position + 1]
+        if before == "," and mark == "]":
             break
+        if mark != before:
+            raise InvalidImport(line, f"a JSON array of runs is expected, with {before!r} here")
+        position = _after_space(text, position + 1)
+        if before == "[" and text[position : position + 1] == "]":
+            break
+        line, counted = line + text.count("\n", counted, position), position
         try:
             element, position = parse(text, position)
         except Unreadable as fault:
             raise InvalidImport(line, str(fault)) from fault
         yield line, element
+        position, before = _after_space(text, position), ","
     if text[position + 1 :].strip():
         raise InvalidImport(line, "something follows the array")
 
 
-def _skip(text: str, position: int) -> int:
-    found = _BETWEEN.match(text, position)
+def _after_space(text: str, position: int) -> int:
+    found = _SPACE.match(text, position)
     return found.end() if found else position
 
 
