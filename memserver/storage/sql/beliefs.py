@@ -5,15 +5,15 @@ into it. Evidence of any of them counts for it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
-from memserver.domain.evidence import Evidence, fold
-from memserver.storage.sql.content import EVIDENCE_COLUMNS, to_evidence
+from memserver.domain.evidence import Belief, Evidence, fold
+from memserver.storage.sql.content import BELIEF_COLUMNS, EVIDENCE_COLUMNS, to_evidence
 from memserver.storage.sql.namespaces import NamespaceCache
 from memserver.storage.sql.tables import BELIEF, EVIDENCE, ITEM, VERSION
 from memserver.storage.sql.view import chunks
@@ -31,8 +31,20 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
+    """A belief's row. `pieces` counts the evidence folded into it."""
+
+    belief: Belief
     namespace_id: int
+    pieces: int
     last_seq: int
+
+    def plus(self, evidence: Sequence[Evidence]) -> "_Stored":
+        """With evidence that follows, in its order, on all that was folded before."""
+        belief = self.belief
+        for piece in evidence:
+            belief = belief.plus(fold(belief.subject, belief.context, [piece]))
+        pieces = self.pieces + len(evidence)
+        return replace(self, belief=belief, pieces=pieces, last_seq=evidence[-1].seq)
 
 
 class Beliefs:
@@ -47,76 +59,94 @@ class Beliefs:
         """The highest place that was ever given among the evidence of each belief."""
         return {place: stored.last_seq for place, stored in self._stored(subjects).items()}
 
+    def append(self, evidence: Sequence[Evidence]) -> None:
+        """Folds in new evidence, which is stored and takes nothing back. Where it is simply the
+        last of its order, it is added to what is believed, which is the same as folding all of
+        it again; a version that thousands of runs have used would make that slow."""
+        new: dict[UUID, list[Evidence]] = defaultdict(list)
+        for piece in evidence:
+            new[piece.subject].append(piece)
+        versions = self._with_heirs(new)
+        lineages = self._lineages(versions.keys())
+        taken_back = self._taken_back(evidence)
+        alone = {
+            subject
+            for subject, pieces in new.items()
+            if lineages[subject] == [subject]
+            and not any(piece.id in taken_back for piece in pieces)
+        }
+        stored = self._stored(alone)
+        after: dict[Place, _Stored] = {}
+        for subject in alone:
+            by_context: dict[str, list[Evidence]] = defaultdict(list)
+            for piece in new[subject]:
+                by_context[piece.context].append(piece)
+            for context, pieces in by_context.items():
+                pieces.sort(key=lambda piece: piece.seq)
+                place = Place(subject, context)
+                home = versions[subject] or pieces[0].namespace.id
+                before = stored.get(place) or _Stored(Belief(subject, context), home, 0, 0)
+                after[place] = before.plus(pieces)
+        self._write(stored, after)
+        self._refold({subject: versions[subject] for subject in versions.keys() - alone})
+
     def refold(self, subjects: Iterable[UUID]) -> None:
         """Folds anew what is believed of these versions and of all that stand for them."""
-        affected = self._with_heirs(subjects)
-        if not affected:
-            return
-        children = self._merged_into(affected)
-        lineages = {subject: _lineage(subject, children) for subject in affected}
-        pieces = self._evidence({one for lineage in lineages.values() for one in lineage})
-        stored = self._stored(affected)
-        homes = self._homes(affected)
-        inserts: list[dict[str, Any]] = []
-        updates: list[dict[str, Any]] = []
+        self._refold(self._with_heirs(subjects))
+
+    def _refold(self, versions: Mapping[UUID, int | None]) -> None:
+        """`versions` says in which namespace each is, if it is there."""
+        lineages = self._lineages(versions.keys())
+        evidence = self._evidence({one for lineage in lineages.values() for one in lineage})
+        stored = self._stored(versions)
+        after: dict[Place, _Stored] = {}
         for subject, lineage in lineages.items():
             by_context: dict[str, list[Evidence]] = defaultdict(list)
             for place in stored:
                 if place.subject == subject:
                     by_context[place.context] = []
             for member in lineage:
-                for piece in pieces.get(member, ()):
+                for piece in evidence.get(member, ()):
                     by_context[piece.context].append(piece)
-            for context, evidence in by_context.items():
-                known = stored.get(Place(subject, context))
-                cells = self._cells(subject, context, evidence, known, homes)
-                if known is None:
-                    inserts.append(cells | {"subject": subject, "context": context})
-                else:
-                    updates.append(cells | {"of_subject": subject, "of_context": context})
-        self._write(inserts, updates)
+            for context, pieces in by_context.items():
+                place = Place(subject, context)
+                before = stored.get(place)
+                own = (piece.seq for piece in pieces if piece.subject == subject)
+                # A belief is seen where its version is, wherever the runs behind it were.
+                home = before.namespace_id if before else pieces[0].namespace.id
+                after[place] = _Stored(
+                    fold(subject, context, pieces),
+                    versions[subject] or home,
+                    len(pieces),
+                    max([*own, before.last_seq if before else 0]),
+                )
+        self._write(stored, after)
 
-    def _cells(
-        self,
-        subject: UUID,
-        context: str,
-        evidence: list[Evidence],
-        known: _Stored | None,
-        homes: Mapping[UUID, int],
-    ) -> dict[str, Any]:
-        belief = fold(subject, context, evidence)
-        own = max((piece.seq for piece in evidence if piece.subject == subject), default=0)
-        home = known.namespace_id if known else evidence[0].namespace.id
-        return {
-            "namespace_id": homes.get(subject, home),
-            "successes": belief.successes,
-            "failures": belief.failures,
-            "outcomes": belief.outcomes,
-            "last": belief.last,
-            "pieces": len(evidence),
-            "last_seq": max(own, known.last_seq if known else 0),
-        }
-
-    def _with_heirs(self, subjects: Iterable[UUID]) -> set[UUID]:
-        """The subjects and, transitively, the versions that their items were merged into."""
-        affected: set[UUID] = set()
+    def _with_heirs(self, subjects: Iterable[UUID]) -> dict[UUID, int | None]:
+        """The subjects and, transitively, the versions that their items were merged into; each
+        with its namespace, None where there is no such version."""
+        found: dict[UUID, int | None] = {}
         frontier = set(subjects)
         while frontier:
-            affected |= frontier
+            found |= dict.fromkeys(frontier)
             heirs: set[UUID] = set()
             for ids in chunks(frontier):
                 query = (
-                    select(ITEM.c.merged_into)
+                    select(VERSION.c.id, VERSION.c.namespace_id, ITEM.c.merged_into)
                     .join_from(VERSION, ITEM, _ITS_ITEM)
-                    .where(
-                        VERSION.c.tenant_id == self._tenant,
-                        VERSION.c.id.in_(ids),
-                        ITEM.c.merged_into.is_not(None),
-                    )
+                    .where(VERSION.c.tenant_id == self._tenant, VERSION.c.id.in_(ids))
                 )
-                heirs.update(self._connection.scalars(query))
-            frontier = heirs - affected
-        return affected
+                for version, namespace_id, merged_into in self._connection.execute(query):
+                    found[version] = namespace_id
+                    if merged_into is not None:
+                        heirs.add(merged_into)
+            frontier = heirs - found.keys()
+        return found
+
+    def _lineages(self, versions: Iterable[UUID]) -> dict[UUID, list[UUID]]:
+        wanted = set(versions)
+        children = self._merged_into(wanted)
+        return {version: _lineage(version, children) for version in wanted}
 
     def _merged_into(self, versions: set[UUID]) -> dict[UUID, list[UUID]]:
         """For each version in the lineages of these, the versions of items merged into it."""
@@ -151,31 +181,49 @@ class Beliefs:
                 found[piece.subject].append(piece)
         return found
 
+    def _taken_back(self, evidence: Sequence[Evidence]) -> set[UUID | None]:
+        """Which of these pieces a retraction has named before they came."""
+        found: set[UUID | None] = set()
+        for ids in chunks(piece.id for piece in evidence):
+            query = select(EVIDENCE.c.retracts).where(
+                EVIDENCE.c.retracts.in_(ids), EVIDENCE.c.tenant_id == self._tenant
+            )
+            found.update(self._connection.scalars(query))
+        return found
+
     def _stored(self, subjects: Iterable[UUID]) -> dict[Place, _Stored]:
         found: dict[Place, _Stored] = {}
         for ids in chunks(subjects):
             query = select(
-                BELIEF.c.subject, BELIEF.c.context, BELIEF.c.namespace_id, BELIEF.c.last_seq
-            ).where(BELIEF.c.tenant_id == self._tenant, BELIEF.c.subject.in_(ids))
-            for subject, context, namespace_id, last_seq in self._connection.execute(query):
-                found[Place(subject, context)] = _Stored(namespace_id, last_seq)
+                *BELIEF_COLUMNS, BELIEF.c.namespace_id, BELIEF.c.pieces, BELIEF.c.last_seq
+            ).where(BELIEF.c.subject.in_(ids), BELIEF.c.tenant_id == self._tenant)
+            for *cells, namespace_id, pieces, last_seq in self._connection.execute(query):
+                belief = Belief(*cells)
+                place = Place(belief.subject, belief.context)
+                found[place] = _Stored(belief, namespace_id, pieces, last_seq)
         return found
 
-    def _homes(self, versions: set[UUID]) -> dict[UUID, int]:
-        """The namespace of each version that is there: a belief is seen where its version is."""
-        found: dict[UUID, int] = {}
-        for ids in chunks(versions):
-            query = select(VERSION.c.id, VERSION.c.namespace_id).where(
-                VERSION.c.tenant_id == self._tenant, VERSION.c.id.in_(ids)
-            )
-            for version, namespace_id in self._connection.execute(query):
-                found[version] = namespace_id
-        return found
-
-    def _write(self, inserts: list[dict[str, Any]], updates: list[dict[str, Any]]) -> None:
+    def _write(self, stored: Mapping[Place, _Stored], after: Mapping[Place, _Stored]) -> None:
+        inserts: list[dict[str, Any]] = []
+        updates: list[dict[str, Any]] = []
+        for place, row in after.items():
+            cells = {
+                "successes": row.belief.successes,
+                "failures": row.belief.failures,
+                "outcomes": row.belief.outcomes,
+                "last": row.belief.last,
+                "namespace_id": row.namespace_id,
+                "pieces": row.pieces,
+                "last_seq": row.last_seq,
+            }
+            if place in stored:
+                names = {"of_subject": place.subject, "of_context": place.context}
+                updates.append(cells | names)
+            else:
+                names = {"subject": place.subject, "context": place.context}
+                inserts.append(cells | names | {"tenant_id": self._tenant})
         if inserts:
-            rows = [row | {"tenant_id": self._tenant} for row in inserts]
-            self._connection.execute(insert(BELIEF), rows)
+            self._connection.execute(insert(BELIEF), inserts)
         if updates:
             which = and_(
                 BELIEF.c.tenant_id == self._tenant,

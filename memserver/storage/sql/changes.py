@@ -6,8 +6,9 @@ found are logged, so that an undo is a change like any other.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from memserver.domain.changes import Action, Change, Draft, RowRef, Table, Verb
 from memserver.domain.errors import IdConflict
+from memserver.domain.evidence import Event, Evidence
 from memserver.ids import uuid7
 from memserver.storage.sql import rows
 from memserver.storage.sql.beliefs import Beliefs, Place
@@ -27,6 +29,7 @@ from memserver.storage.sql.view import chunks
 _RANK = {table: number for number, table in enumerate(Table)}
 
 RowCells = dict[str, Any]
+EMPTY: Mapping[RowRef, Evidence] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,14 @@ class Changes:
                 row["seq"] = seqs[ref] if before is None else before["seq"]
             wanted[ref] = to_image(TABLES[ref.table], row)
         why = Why(draft.tenant, draft.verb, draft.actor, draft.reason, operation=draft.operation)
-        return self.record(why, position=position, found=found, wanted=wanted)
+        new = {
+            RowRef(Table.EVIDENCE, value.id): replace(value, seq=seq)
+            for value in draft.puts
+            if isinstance(value, Evidence)
+            and value.event is not Event.RETRACTION
+            and (seq := seqs.get(RowRef(Table.EVIDENCE, value.id))) is not None
+        }
+        return self.record(why, position=position, found=found, wanted=wanted, new=new)
 
     def next_position(self) -> int:
         return (self._connection.scalar(select(func.max(CHANGE.c.position))) or 0) + 1
@@ -82,9 +92,11 @@ class Changes:
         position: int,
         found: Mapping[RowRef, Image],
         wanted: Mapping[RowRef, Image | None],
+        new: Mapping[RowRef, Evidence] = EMPTY,
     ) -> Change:
         """Brings the rows from the state found to the state wanted, logs what was done and folds
-        the beliefs that follow. Rows that already are as wanted are left out."""
+        the beliefs that follow. Rows that already are as wanted are left out. `new` is evidence
+        that comes last in its order and takes nothing back."""
         before = {ref: image_hash(found[ref]) if ref in found else None for ref in wanted}
         after = {ref: None if image is None else image_hash(image) for ref, image in wanted.items()}
         touched = {
@@ -108,9 +120,28 @@ class Changes:
         )
         rows.write(self._connection, why.tenant, found, touched)
         self._log(change, found, touched, after)
-        beliefs = self._beliefs(why.tenant)
-        beliefs.refold(_subjects(found, touched) | self._heirs(why.tenant, found, touched))
+        self._fold(change.tenant, found, touched, new)
         return change
+
+    def _fold(
+        self,
+        tenant: UUID,
+        found: Mapping[RowRef, Image],
+        touched: Mapping[RowRef, Image | None],
+        new: Mapping[RowRef, Evidence],
+    ) -> None:
+        evidence = {ref for ref in touched if ref.table is Table.EVIDENCE}
+        lineages = _merges(found, touched) | self._heirs(tenant, found, touched)
+        if lineages or evidence - new.keys():
+            subjects = {
+                UUID(state["subject"])
+                for ref in evidence
+                for state in (found.get(ref), touched[ref])
+                if state is not None
+            }
+            self._beliefs(tenant).refold(subjects | lineages)
+        elif evidence:
+            self._beliefs(tenant).append([new[ref] for ref in touched if ref in evidence])
 
     def _check(self, draft: Draft) -> None:
         refs = [RowRef(table_of(value), value.id) for value in draft.puts] + list(draft.deletes)
@@ -175,11 +206,16 @@ class Changes:
         touched: Mapping[RowRef, Image | None],
     ) -> set[UUID]:
         """What the items were merged into whose versions came or went: their lineage changed."""
+        settled = {
+            ref.id
+            for ref, image in touched.items()
+            if ref.table is Table.ITEM and (image is None or image["merged_into"] is None)
+        }
         items = {
             UUID(_either(image, found.get(ref))["item_id"])
             for ref, image in touched.items()
             if ref.table is Table.VERSION and (image is None or ref not in found)
-        }
+        } - settled
         heirs: set[UUID] = set()
         for ids in chunks(items):
             query = select(ITEM.c.merged_into).where(
@@ -197,18 +233,16 @@ def change_row(change: Change) -> dict[str, Any]:
     return {"tenant_id": row.pop("tenant"), "verb": change.verb.value, **row}
 
 
-def _subjects(found: Mapping[RowRef, Image], touched: Mapping[RowRef, Image | None]) -> set[UUID]:
-    """The versions whose evidence, or whose share in a merge, a change touched."""
-    subjects: set[UUID] = set()
+def _merges(found: Mapping[RowRef, Image], touched: Mapping[RowRef, Image | None]) -> set[UUID]:
+    """The versions that an item was merged into by the change, or no longer is."""
+    versions: set[UUID] = set()
     for ref, image in touched.items():
-        states = [state for state in (found.get(ref), image) if state is not None]
-        if ref.table is Table.EVIDENCE:
-            subjects.update(UUID(state["subject"]) for state in states)
-        elif ref.table is Table.ITEM:
+        if ref.table is Table.ITEM:
+            states = [state for state in (found.get(ref), image) if state is not None]
             merged = [state["merged_into"] for state in states]
             if len(states) == 1 or merged[0] != merged[1]:
-                subjects.update(UUID(version) for version in merged if version is not None)
-    return subjects
+                versions.update(UUID(version) for version in merged if version is not None)
+    return versions
 
 
 def _action(before: Image | None, after: Image | None) -> Action:

@@ -24,7 +24,7 @@ from memserver.domain.trajectories import (
     normal_goal,
 )
 from memserver.storage.sql import bodies
-from memserver.storage.sql.tables import EVIDENCE, ITEM, TRAJECTORY, VERSION
+from memserver.storage.sql.tables import BELIEF, EVIDENCE, ITEM, TRAJECTORY, VERSION
 from memserver.storage.sql.types import to_json
 from memserver.storage.sql.view import Cells, Names
 
@@ -345,6 +345,17 @@ EVIDENCE_COLUMNS: tuple[Column[Any], ...] = tuple(
         "retracts",
         "seq",
     )
+)
+
+
+# The fields of a `Belief`, in its order.
+BELIEF_COLUMNS: tuple[Column[Any], ...] = (
+    BELIEF.c.subject,
+    BELIEF.c.context,
+    BELIEF.c.successes,
+    BELIEF.c.failures,
+    BELIEF.c.outcomes,
+    BELIEF.c.last,
 )
 
 

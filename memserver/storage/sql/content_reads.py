@@ -49,7 +49,7 @@ class ContentReads(View):
         self, scope: Scope, where: TrajectoryFilter, page: PageRequest
     ) -> Page[Trajectory]:
         """In the order in which they were stored."""
-        query = select(*TRAJECTORY_COLUMNS, TRAJECTORY.c.position).where(
+        query = _places(TRAJECTORY).where(
             _visible(scope, TRAJECTORY), TRAJECTORY.c.namespace_id.in_(where.namespaces)
         )
         if where.task_type is not None:
@@ -60,23 +60,27 @@ class ContentReads(View):
             query = query.where(TRAJECTORY.c.agent == where.agent)
         if where.success is not None:
             query = query.where(TRAJECTORY.c.success == where.success)
-        rows = self._all(_by_position(query, TRAJECTORY, "trajectories", page))
-        found = cursors.page(list(rows), page, lambda row: _place("trajectories", row))
-        return Page(tuple(self._trajectories(found.rows)), found.next_cursor)
+        places = self._places(query, TRAJECTORY, "trajectories", page)
+        found = self.trajectories_by_id(scope, places.rows)
+        return Page(
+            tuple(found[row_id] for row_id in places.rows if row_id in found), places.next_cursor
+        )
 
     def trajectories_of_task(self, scope: Scope, goal_or_template: str) -> frozenset[UUID]:
         here = _visible(scope, TRAJECTORY)
-        same = or_(
-            TRAJECTORY.c.goal_hash == text_hash(normal_goal(goal_or_template)),
-            TRAJECTORY.c.template_hash == text_hash(goal_or_template),
+        goal = text_hash(normal_goal(goal_or_template))
+        of_goal = self._all(
+            select(TRAJECTORY.c.id, TRAJECTORY.c.template_hash).where(
+                TRAJECTORY.c.goal_hash == goal, here
+            )
         )
-        templates = select(TRAJECTORY.c.template_hash).where(
-            here, same, TRAJECTORY.c.template_hash.is_not(None)
-        )
-        query = select(TRAJECTORY.c.id).where(
-            here, or_(same, TRAJECTORY.c.template_hash.in_(templates))
-        )
-        return frozenset(row.id for row in self._all(query))
+        templates = {text_hash(goal_or_template)}
+        templates |= {row.template_hash for row in of_goal if row.template_hash is not None}
+        found = {row.id for row in of_goal}
+        for some in chunks(templates):
+            query = select(TRAJECTORY.c.id).where(TRAJECTORY.c.template_hash.in_(some), here)
+            found |= {row.id for row in self._all(query)}
+        return frozenset(found)
 
     def _trajectories(self, rows: Iterable[Cells]) -> list[Trajectory]:
         found = list(rows)
@@ -98,35 +102,43 @@ class ContentReads(View):
 
     def items(self, scope: Scope, where: ItemFilter, page: PageRequest) -> Page[Entry]:
         """In the order in which they were stored."""
-        query = (
-            _heads()
-            .add_columns(ITEM.c.position)
-            .where(_visible(scope, ITEM), ITEM.c.namespace_id.in_(where.namespaces))
+        query = _places(ITEM).where(
+            _visible(scope, ITEM), ITEM.c.namespace_id.in_(where.namespaces)
         )
         if where.kinds:
             query = query.where(ITEM.c.kind.in_([kind.value for kind in where.kinds]))
         if where.statuses:
             query = query.where(ITEM.c.status.in_([status.value for status in where.statuses]))
-        rows = self._all(_by_position(query, ITEM, "items", page))
-        found = cursors.page(list(rows), page, lambda row: _place("items", row))
-        return Page(tuple(self._entries(found.rows)), found.next_cursor)
+        places = self._places(query, ITEM, "items", page)
+        found = self.items_by_id(scope, places.rows)
+        return Page(
+            tuple(found[row_id] for row_id in places.rows if row_id in found), places.next_cursor
+        )
 
     def items_by_content(
         self, scope: Scope, namespace: Namespace, kind: Kind, content_hash: str
     ) -> tuple[Entry, ...]:
-        query = (
-            _heads()
-            .where(
-                _visible(scope, ITEM),
-                VERSION.c.tenant_id == scope.tenant,
-                VERSION.c.content_hash == content_hash,
-                ITEM.c.namespace_id == namespace.id,
-                ITEM.c.kind == kind.value,
-                ITEM.c.status == Status.ACTIVE.value,
-            )
-            .order_by(ITEM.c.position, ITEM.c.id)
+        its_versions = select(VERSION.c.item_id).where(
+            VERSION.c.content_hash == content_hash, _visible(scope, VERSION)
         )
-        return tuple(self._entries(self._all(query)))
+        found: list[tuple[int, Entry]] = []
+        for some in chunks(row.item_id for row in self._all(its_versions)):
+            rows = self._all(
+                _heads()
+                .add_columns(ITEM.c.position)
+                .where(ITEM.c.id.in_(some), _visible(scope, ITEM))
+            )
+            positions = (row.position for row in rows)
+            found += zip(positions, self._entries(rows), strict=True)
+        found.sort(key=lambda place: (place[0], place[1].item.id))
+        return tuple(
+            entry
+            for _, entry in found
+            if entry.version.content_hash == content_hash
+            and entry.item.namespace == namespace
+            and entry.item.kind is kind
+            and entry.item.status is Status.ACTIVE
+        )
 
     # --- versions
 
@@ -151,6 +163,19 @@ class ContentReads(View):
         names = self._names(row[2] for row in rows)
         return tuple(to_version(row, names) for row in rows)
 
+    def _places(self, query: Select[Any], table: Table, name: str, page: PageRequest) -> Page[UUID]:
+        """The ids of one page of a list in the order of writing. Whole rows are read by id
+        afterwards: a sort would otherwise drag all of them along."""
+        position, row_id = table.c.position, table.c.id
+        if page.cursor is not None:
+            after, after_id = cursors.decode(page.cursor, name, int, UUID)
+            query = query.where(or_(position > after, and_(position == after, row_id > after_id)))
+        rows = self._all(query.order_by(position, row_id).limit(page.limit + 1))
+        found = cursors.page(
+            list(rows), page, lambda row: cursors.encode(name, row.position, row.id)
+        )
+        return Page(tuple(row.id for row in found.rows), found.next_cursor)
+
     def _entries(self, rows: Sequence[Cells]) -> list[Entry]:
         names = self._names(row[1] for row in rows)
         end = len(_ENTRY)
@@ -168,14 +193,5 @@ def _heads() -> Select[Any]:
     return select(*_ENTRY).join_from(ITEM, VERSION, _IS_HEAD)
 
 
-def _by_position(query: Select[Any], table: Table, name: str, page: PageRequest) -> Select[Any]:
-    position, row_id = table.c.position, table.c.id
-    if page.cursor is not None:
-        after, after_id = cursors.decode(page.cursor, name, int, UUID)
-        query = query.where(or_(position > after, and_(position == after, row_id > after_id)))
-    return query.order_by(position, row_id).limit(page.limit + 1)
-
-
-def _place(name: str, row: Cells) -> str:
-    """The cursor after a row that begins with its id and ends with its position."""
-    return cursors.encode(name, row[-1], row[0])
+def _places(table: Table) -> Select[Any]:
+    return select(table.c.id, table.c.position)

@@ -9,20 +9,11 @@ from sqlalchemy import Select, select
 from memserver.domain.decisions import Decision
 from memserver.domain.evidence import Belief, Evidence
 from memserver.domain.scope import Scope
-from memserver.storage.sql.content import EVIDENCE_COLUMNS, to_evidence
+from memserver.storage.sql.content import BELIEF_COLUMNS, EVIDENCE_COLUMNS, to_evidence
 from memserver.storage.sql.reach import visible
 from memserver.storage.sql.records import DECISION_COLUMNS, namespaces_of, to_decision
 from memserver.storage.sql.tables import BELIEF, DECISION, EVIDENCE
 from memserver.storage.sql.view import View, chunks
-
-_BELIEF = (
-    BELIEF.c.subject,
-    BELIEF.c.context,
-    BELIEF.c.successes,
-    BELIEF.c.failures,
-    BELIEF.c.outcomes,
-    BELIEF.c.last,
-)
 
 
 class EvidenceReads(View):
@@ -30,7 +21,7 @@ class EvidenceReads(View):
         found: dict[UUID, tuple[Belief, ...]] = {}
         for some in chunks(versions):
             query = (
-                select(*_BELIEF)
+                select(*BELIEF_COLUMNS)
                 .where(
                     BELIEF.c.subject.in_(some),
                     visible(scope, BELIEF.c.tenant_id, BELIEF.c.namespace_id),

@@ -57,6 +57,11 @@ class GroupCommit:
         self._thread.start()
 
     @property
+    def alive(self) -> bool:
+        """Whether works are run; readiness depends on it."""
+        return self._thread.is_alive()
+
+    @property
     def dropped(self) -> int:
         return self._dropped
 

@@ -62,10 +62,11 @@ class LogReads(View):
         if row is None:
             query = query.where(exists().where(_row_of_change(), *touched))
         else:
-            its = or_(ROW_CHANGE.c.row_id == row, ROW_CHANGE.c.owner_id == row)
-            query = query.where(
-                CHANGE.c.position.in_(select(ROW_CHANGE.c.position).where(its, *touched))
+            its = select(ROW_CHANGE.c.position).where(*touched)
+            positions = its.where(ROW_CHANGE.c.row_id == row).union_all(
+                its.where(ROW_CHANGE.c.owner_id == row)
             )
+            query = query.where(CHANGE.c.position.in_(positions))
         if page.cursor is not None:
             (before,) = cursors.decode(page.cursor, "changes", int)
             query = query.where(CHANGE.c.position < before)

@@ -44,6 +44,11 @@ class SqlStore:
         self._writes.run_later(work)
 
     @property
+    def alive(self) -> bool:
+        """Whether the writer's thread still runs."""
+        return self._writes.alive
+
+    @property
     def dropped(self) -> int:
         return self._writes.dropped
 

@@ -1,15 +1,29 @@
 """Every table of the store. The models do not validate: domain values have done so before.
 
-Content (trajectory, item, version, evidence) is written only through the change log. Keys begin
-with the id, so that an index rebuild can walk a table in id order over all tenants; the foreign
+Content (trajectory, item, version, evidence) is written only through the change log. The foreign
 key to (namespace, tenant) makes a row in another tenant's namespace impossible to store.
+
+Keys and most indexes begin with what tells rows apart and not with the tenant: SQLite, which has
+no statistics here, would take an index that begins with the tenant for as good as any, and read
+all of its rows. A primary key that begins with the id also lets an index rebuild walk a table in
+id order over all tenants.
 """
 
 from datetime import datetime
 from typing import Any, ClassVar, cast
 from uuid import UUID
 
-from sqlalchemy import Column, Double, ForeignKeyConstraint, Index, Integer, MetaData, Table, Text
+from sqlalchemy import (
+    Column,
+    Double,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy import UniqueConstraint as Unique
 from sqlalchemy.orm import registry
 from sqlmodel import Field, SQLModel
@@ -36,6 +50,12 @@ def _in_namespace() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(
         ["namespace_id", "tenant_id"], ["namespace.id", "namespace.tenant_id"]
     )
+
+
+def _where_set(column: str) -> dict[str, Any]:
+    """Confines an index to the few rows that have a value in the column."""
+    condition = text(f"{column} IS NOT NULL")
+    return {"sqlite_where": condition, "postgresql_where": condition}
 
 
 # --- access ------------------------------------------------------------------------------
@@ -79,8 +99,8 @@ class TrajectoryRow(Base, table=True):
     __table_args__ = (
         _in_namespace(),
         Index(None, "tenant_id", "namespace_id", "position", "id"),
-        Index(None, "tenant_id", "goal_hash"),
-        Index(None, "tenant_id", "template_hash"),
+        Index(None, "goal_hash", "tenant_id"),
+        Index(None, "template_hash", "tenant_id"),
     )
 
     id: UUID = Field(primary_key=True)
@@ -109,8 +129,7 @@ class ItemRow(Base, table=True):
     __table_args__ = (
         _in_namespace(),
         Index(None, "tenant_id", "namespace_id", "position", "id"),
-        Index(None, "tenant_id", "merged_into"),
-        Index(None, "tenant_id", "head"),
+        Index(None, "merged_into", "tenant_id"),
     )
 
     id: UUID = Field(primary_key=True)
@@ -130,8 +149,8 @@ class VersionRow(Base, table=True):
     __table_args__ = (
         _in_namespace(),
         ForeignKeyConstraint(["item_id", "tenant_id"], ["item.id", "item.tenant_id"]),
-        Index(None, "tenant_id", "item_id", "number"),
-        Index(None, "tenant_id", "content_hash"),
+        Index(None, "item_id", "tenant_id", "number"),
+        Index(None, "content_hash", "tenant_id"),
     )
 
     id: UUID = Field(primary_key=True)
@@ -158,8 +177,9 @@ class EvidenceRow(Base, table=True):
     __tablename__ = "evidence"
     __table_args__ = (
         _in_namespace(),
-        Index(None, "tenant_id", "subject", "context", "seq"),
-        Index(None, "tenant_id", "cause"),
+        Index(None, "subject", "tenant_id", "context", "seq"),
+        Index(None, "cause", "tenant_id"),
+        Index(None, "retracts", "tenant_id", **_where_set("retracts")),
     )
 
     id: UUID = Field(primary_key=True)
@@ -228,8 +248,8 @@ class RowChangeRow(Base, table=True):
 
     __tablename__ = "row_change"
     __table_args__ = (
-        Index(None, "tenant_id", "row_id"),
-        Index(None, "tenant_id", "owner_id"),
+        Index(None, "row_id", "tenant_id"),
+        Index(None, "owner_id", "tenant_id"),
         Index(None, "tenant_id", "namespace_id", "position"),
     )
 
@@ -252,7 +272,7 @@ class DecisionRow(Base, table=True):
     """`features` holds the candidates' features as compressed float64, one after another."""
 
     __tablename__ = "decision"
-    __table_args__ = (Index(None, "tenant_id", "trajectory_id"),)
+    __table_args__ = (Index(None, "trajectory_id", "tenant_id"),)
 
     id: UUID = Field(primary_key=True)
     tenant_id: UUID = Field(primary_key=True, foreign_key="tenant.id")

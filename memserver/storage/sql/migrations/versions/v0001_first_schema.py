@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("fingerprint", sa.String(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_mark")),
     )
+
     op.create_table(
         "tenant",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -29,6 +30,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tenant")),
         sa.UniqueConstraint("name", name=op.f("uq_tenant_name")),
     )
+
     op.create_table(
         "vector",
         sa.Column("hash", sa.String(), nullable=False),
@@ -36,6 +38,7 @@ def upgrade() -> None:
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("hash", "fingerprint", name=op.f("pk_vector")),
     )
+
     op.create_table(
         "api_key",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -56,6 +59,7 @@ def upgrade() -> None:
         ["tenant_id", "created_at", "id"],
         unique=False,
     )
+
     op.create_table(
         "change",
         sa.Column("position", POSITION, autoincrement=False, nullable=False),
@@ -78,6 +82,7 @@ def upgrade() -> None:
     op.create_index(
         op.f("ix_change_tenant_id_position"), "change", ["tenant_id", "position"], unique=False
     )
+
     op.create_table(
         "decision",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -96,11 +101,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_decision")),
     )
     op.create_index(
-        op.f("ix_decision_tenant_id_trajectory_id"),
+        op.f("ix_decision_trajectory_id_tenant_id"),
         "decision",
-        ["tenant_id", "trajectory_id"],
+        ["trajectory_id", "tenant_id"],
         unique=False,
     )
+
     op.create_table(
         "idempotency",
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
@@ -116,6 +122,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant_id", "route", "key", name=op.f("pk_idempotency")),
     )
     op.create_index(op.f("ix_idempotency_created_at"), "idempotency", ["created_at"], unique=False)
+
     op.create_table(
         "namespace",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -126,6 +133,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("id", "tenant_id", name=op.f("uq_namespace_id_tenant_id")),
         sa.UniqueConstraint("tenant_id", "path", name=op.f("uq_namespace_tenant_id_path")),
     )
+
     op.create_table(
         "belief",
         sa.Column("subject", sa.Uuid(), nullable=False),
@@ -145,6 +153,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("subject", "context", "tenant_id", name=op.f("pk_belief")),
     )
+
     op.create_table(
         "evidence",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -169,14 +178,23 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_evidence")),
     )
     op.create_index(
-        op.f("ix_evidence_tenant_id_cause"), "evidence", ["tenant_id", "cause"], unique=False
+        op.f("ix_evidence_cause_tenant_id"), "evidence", ["cause", "tenant_id"], unique=False
     )
     op.create_index(
-        op.f("ix_evidence_tenant_id_subject_context_seq"),
+        op.f("ix_evidence_retracts_tenant_id"),
         "evidence",
-        ["tenant_id", "subject", "context", "seq"],
+        ["retracts", "tenant_id"],
+        unique=False,
+        sqlite_where=sa.text("retracts IS NOT NULL"),
+        postgresql_where=sa.text("retracts IS NOT NULL"),
+    )
+    op.create_index(
+        op.f("ix_evidence_subject_tenant_id_context_seq"),
+        "evidence",
+        ["subject", "tenant_id", "context", "seq"],
         unique=False,
     )
+
     op.create_table(
         "item",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -196,9 +214,8 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_item")),
     )
-    op.create_index(op.f("ix_item_tenant_id_head"), "item", ["tenant_id", "head"], unique=False)
     op.create_index(
-        op.f("ix_item_tenant_id_merged_into"), "item", ["tenant_id", "merged_into"], unique=False
+        op.f("ix_item_merged_into_tenant_id"), "item", ["merged_into", "tenant_id"], unique=False
     )
     op.create_index(
         op.f("ix_item_tenant_id_namespace_id_position_id"),
@@ -206,6 +223,7 @@ def upgrade() -> None:
         ["tenant_id", "namespace_id", "position", "id"],
         unique=False,
     )
+
     op.create_table(
         "operation",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -237,6 +255,7 @@ def upgrade() -> None:
         ["tenant_id", "created_at", "id"],
         unique=False,
     )
+
     op.create_table(
         "row_change",
         sa.Column("position", POSITION, nullable=False),
@@ -258,20 +277,21 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("position", "ordinal", name=op.f("pk_row_change")),
     )
     op.create_index(
+        op.f("ix_row_change_owner_id_tenant_id"),
+        "row_change",
+        ["owner_id", "tenant_id"],
+        unique=False,
+    )
+    op.create_index(
+        op.f("ix_row_change_row_id_tenant_id"), "row_change", ["row_id", "tenant_id"], unique=False
+    )
+    op.create_index(
         op.f("ix_row_change_tenant_id_namespace_id_position"),
         "row_change",
         ["tenant_id", "namespace_id", "position"],
         unique=False,
     )
-    op.create_index(
-        op.f("ix_row_change_tenant_id_owner_id"),
-        "row_change",
-        ["tenant_id", "owner_id"],
-        unique=False,
-    )
-    op.create_index(
-        op.f("ix_row_change_tenant_id_row_id"), "row_change", ["tenant_id", "row_id"], unique=False
-    )
+
     op.create_table(
         "trajectory",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -301,9 +321,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_trajectory")),
     )
     op.create_index(
-        op.f("ix_trajectory_tenant_id_goal_hash"),
+        op.f("ix_trajectory_goal_hash_tenant_id"),
         "trajectory",
-        ["tenant_id", "goal_hash"],
+        ["goal_hash", "tenant_id"],
+        unique=False,
+    )
+    op.create_index(
+        op.f("ix_trajectory_template_hash_tenant_id"),
+        "trajectory",
+        ["template_hash", "tenant_id"],
         unique=False,
     )
     op.create_index(
@@ -312,12 +338,7 @@ def upgrade() -> None:
         ["tenant_id", "namespace_id", "position", "id"],
         unique=False,
     )
-    op.create_index(
-        op.f("ix_trajectory_tenant_id_template_hash"),
-        "trajectory",
-        ["tenant_id", "template_hash"],
-        unique=False,
-    )
+
     op.create_table(
         "version",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -351,15 +372,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_version")),
     )
     op.create_index(
-        op.f("ix_version_tenant_id_content_hash"),
+        op.f("ix_version_content_hash_tenant_id"),
         "version",
-        ["tenant_id", "content_hash"],
+        ["content_hash", "tenant_id"],
         unique=False,
     )
     op.create_index(
-        op.f("ix_version_tenant_id_item_id_number"),
+        op.f("ix_version_item_id_tenant_id_number"),
         "version",
-        ["tenant_id", "item_id", "number"],
+        ["item_id", "tenant_id", "number"],
         unique=False,
     )
 
