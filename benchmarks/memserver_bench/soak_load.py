@@ -127,11 +127,23 @@ class Operator:
 
     def work(self, stopping: threading.Event) -> None:
         while not stopping.is_set():
-            self._long("/v1/distill", {"namespace": RUNS}, stopping)
-            change = self._long("/v1/consolidate", {"namespace": RUNS, "apply": True}, stopping)
-            if change is not None and self._rng.random() < 0.5:
-                undone = self._post(f"/v1/changes/{change}/undo", may_conflict=True)
-                self._ledger.undone += undone is not None
+            self._take_back(self._long("/v1/distill", {"namespace": RUNS}, stopping))
+            self._say_twice()
+            consolidate = {"namespace": RUNS, "apply": True}
+            self._take_back(self._long("/v1/consolidate", consolidate, stopping))
+
+    def _say_twice(self) -> None:
+        """Two rules that differ by a space, so that there is something to consolidate."""
+        text = f"never leave number {self._rng.getrandbits(40)} on the {self._rng.choice(PLACES)}"
+        for when in ("tidying up", "tidying up "):
+            body = {"text": text, "when": when}
+            self._post("/v1/memories", {"namespace": RUNS, "kind": "rule", "body": body})
+
+    def _take_back(self, change: str | None) -> None:
+        """Half of the time. Where later changes touched the same rows, it is rightly refused."""
+        if change is not None and self._rng.random() < 0.5:
+            undone = self._post(f"/v1/changes/{change}/undo", may_conflict=True)
+            self._ledger.undone += undone is not None
 
     def _long(self, path: str, body: dict[str, Any], stopping: threading.Event) -> str | None:
         """Sees one operation to its end, unless the soak ends first. Gives its change."""
