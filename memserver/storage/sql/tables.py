@@ -3,10 +3,10 @@
 Content (trajectory, item, version, evidence) is written only through the change log. The foreign
 key to (namespace, tenant) makes a row in another tenant's namespace impossible to store.
 
-Keys and most indexes begin with what tells rows apart and not with the tenant: SQLite, which has
-no statistics here, would take an index that begins with the tenant for as good as any, and read
-all of its rows. A primary key that begins with the id also lets an index rebuild walk a table in
-id order over all tenants.
+No index of a content table begins with the tenant: SQLite, which has no statistics here, takes it
+for as good as any other, and would read all of a tenant's rows to find one. A namespace's id says
+its tenant anyway, and a primary key that begins with the row's id lets an index rebuild walk a
+table in id order over all tenants.
 """
 
 from datetime import datetime
@@ -98,7 +98,7 @@ class TrajectoryRow(Base, table=True):
     __tablename__ = "trajectory"
     __table_args__ = (
         _in_namespace(),
-        Index(None, "tenant_id", "namespace_id", "position", "id"),
+        Index(None, "namespace_id", "position", "id", "tenant_id"),
         Index(None, "goal_hash", "tenant_id"),
         Index(None, "template_hash", "tenant_id"),
     )
@@ -128,7 +128,7 @@ class ItemRow(Base, table=True):
     __tablename__ = "item"
     __table_args__ = (
         _in_namespace(),
-        Index(None, "tenant_id", "namespace_id", "position", "id"),
+        Index(None, "namespace_id", "position", "id", "tenant_id"),
         Index(None, "merged_into", "tenant_id"),
     )
 
@@ -223,7 +223,7 @@ class BeliefRow(Base, table=True):
 
 class ChangeRow(Base, table=True):
     __tablename__ = "change"
-    __table_args__ = (Unique("tenant_id", "id"), Index(None, "tenant_id", "position"))
+    __table_args__ = (Unique("id", "tenant_id"), Index(None, "tenant_id", "position"))
 
     position: int = Field(
         sa_column=Column("position", POSITION, primary_key=True, autoincrement=False)
@@ -250,7 +250,7 @@ class RowChangeRow(Base, table=True):
     __table_args__ = (
         Index(None, "row_id", "tenant_id"),
         Index(None, "owner_id", "tenant_id"),
-        Index(None, "tenant_id", "namespace_id", "position"),
+        Index(None, "namespace_id", "position", "tenant_id"),
     )
 
     position: int = Field(sa_type=POSITION, primary_key=True, foreign_key="change.position")

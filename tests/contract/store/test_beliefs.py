@@ -71,6 +71,15 @@ def test_a_retraction_takes_back_one_piece_and_keeps_the_rest(world: World) -> N
     assert (belief.successes, belief.failures, belief.outcomes) == (1.0, 0.0, 1)
 
 
+def test_a_retraction_that_comes_before_what_it_takes_back_counts_as_well(world: World) -> None:
+    (entry,) = _stored(world)
+    late = world.evidence(entry, 0.0)
+    world.apply(world.evidence(entry, 0.0, event=Event.RETRACTION, retracts=late.id))
+    world.apply(world.evidence(entry, 1.0), late)
+    belief = world.beliefs(entry.version.id)[""]
+    assert (belief.successes, belief.failures, belief.outcomes) == (1.0, 0.0, 1)
+
+
 def test_evidence_of_a_merged_item_counts_for_what_it_was_merged_into(world: World) -> None:
     one, two, three = _stored(world, 3)
     world.apply(world.evidence(one, 1.0), world.evidence(two, 0.0), world.evidence(three, 1.0))

@@ -77,7 +77,7 @@ def upgrade() -> None:
         sa.Column("operation", sa.Uuid(), nullable=True),
         sa.ForeignKeyConstraint(["tenant_id"], ["tenant.id"], name=op.f("fk_change_tenant_id")),
         sa.PrimaryKeyConstraint("position", name=op.f("pk_change")),
-        sa.UniqueConstraint("tenant_id", "id", name=op.f("uq_change_tenant_id_id")),
+        sa.UniqueConstraint("id", "tenant_id", name=op.f("uq_change_id_tenant_id")),
     )
     op.create_index(
         op.f("ix_change_tenant_id_position"), "change", ["tenant_id", "position"], unique=False
@@ -218,9 +218,9 @@ def upgrade() -> None:
         op.f("ix_item_merged_into_tenant_id"), "item", ["merged_into", "tenant_id"], unique=False
     )
     op.create_index(
-        op.f("ix_item_tenant_id_namespace_id_position_id"),
+        op.f("ix_item_namespace_id_position_id_tenant_id"),
         "item",
-        ["tenant_id", "namespace_id", "position", "id"],
+        ["namespace_id", "position", "id", "tenant_id"],
         unique=False,
     )
 
@@ -277,6 +277,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("position", "ordinal", name=op.f("pk_row_change")),
     )
     op.create_index(
+        op.f("ix_row_change_namespace_id_position_tenant_id"),
+        "row_change",
+        ["namespace_id", "position", "tenant_id"],
+        unique=False,
+    )
+    op.create_index(
         op.f("ix_row_change_owner_id_tenant_id"),
         "row_change",
         ["owner_id", "tenant_id"],
@@ -284,12 +290,6 @@ def upgrade() -> None:
     )
     op.create_index(
         op.f("ix_row_change_row_id_tenant_id"), "row_change", ["row_id", "tenant_id"], unique=False
-    )
-    op.create_index(
-        op.f("ix_row_change_tenant_id_namespace_id_position"),
-        "row_change",
-        ["tenant_id", "namespace_id", "position"],
-        unique=False,
     )
 
     op.create_table(
@@ -327,15 +327,15 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_index(
-        op.f("ix_trajectory_template_hash_tenant_id"),
+        op.f("ix_trajectory_namespace_id_position_id_tenant_id"),
         "trajectory",
-        ["template_hash", "tenant_id"],
+        ["namespace_id", "position", "id", "tenant_id"],
         unique=False,
     )
     op.create_index(
-        op.f("ix_trajectory_tenant_id_namespace_id_position_id"),
+        op.f("ix_trajectory_template_hash_tenant_id"),
         "trajectory",
-        ["tenant_id", "namespace_id", "position", "id"],
+        ["template_hash", "tenant_id"],
         unique=False,
     )
 
