@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from memserver.ids import uuid7
@@ -11,8 +11,23 @@ from memserver.wire.trajectories import NewTrajectory, Outcome, Step, Trajectory
 from memserver_client._errors import EpisodeClosed, MemserverError
 from memserver_client._requests import Id, checked, id_of, json_body
 
-if TYPE_CHECKING:
-    from memserver_client._memory import Memory
+
+class Server(Protocol):
+    """What an episode needs of the `Memory` that made it."""
+
+    def add_trajectory(self, run: NewTrajectory) -> TrajectoryStored: ...
+
+    def retrieve(
+        self,
+        query: str,
+        *,
+        namespace: str,
+        k: int = 10,
+        budget_tokens: int | None = None,
+        kinds: Sequence[str] | None = None,
+        task_type: str | None = None,
+        trajectory_id: Id | None = None,
+    ) -> Retrieved: ...
 
 
 class Episode:
@@ -28,7 +43,7 @@ class Episode:
     is there to be sent again.
     """
 
-    def __init__(self, memory: "Memory", new: NewTrajectory) -> None:
+    def __init__(self, memory: Server, new: NewTrajectory) -> None:
         self.id: UUID = uuid7()
         self.receipt: TrajectoryStored | None = None
         self._memory = memory
