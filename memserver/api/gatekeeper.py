@@ -16,6 +16,8 @@ from memserver.services.access import Access
 PROTECTED = "/v1"
 RAW_BODIES = frozenset({"/v1/trajectories/import"})
 """Routes whose bodies are files, which their importers check line by line."""
+CHECKED_AT_ONCE = 16_384
+"""Bytes that take less time to check than to hand over to another thread."""
 
 
 class Gatekeeper:
@@ -37,7 +39,10 @@ class Gatekeeper:
             caller = await run_in_threadpool(self._access.authenticate, bearer(headers))
             body = await self._body(headers, receive)
             if body and scope["path"] not in RAW_BODIES:
-                await run_in_threadpool(check_json, body, self._limits)
+                if len(body) <= CHECKED_AT_ONCE:
+                    check_json(body, self._limits)
+                else:
+                    await run_in_threadpool(check_json, body, self._limits)
         except MemserverError as error:
             await problems.of_error(error)(scope, receive, send)
             return

@@ -65,17 +65,24 @@ class Retrieve:
         packed = packing.pack(
             ranked, k=query.k, budget_tokens=query.budget_tokens, count=self._encoder.count_tokens
         )
-        decision = self._decision(scope, query, namespaces, loaded, refused, ranked, packed, now)
-        self._store.write_later(lambda tx: tx.add_decision(decision))
+        decision_id = self._new_id()
+        # Nobody waits for the log, so its features are not worked out before the reply either.
+        self._store.write_later(
+            lambda tx: tx.add_decision(
+                self._decision(
+                    decision_id, scope, query, namespaces, loaded, refused, ranked, packed, now
+                )
+            )
+        )
         text = packing.as_text(packed)
         return Retrieved(
-            retrieval_id=decision.id,
+            retrieval_id=decision_id,
             packed=packed,
             text=text,
             tokens=self._encoder.count_tokens(text) if text else 0,
             token_counter=self._encoder.counter,
             budget_tokens=query.budget_tokens,
-            policy=decision.policy,
+            policy=POLICY,
             left_out=dict(sorted(Counter(refused.values()).items())),
         )
 
@@ -100,6 +107,7 @@ class Retrieve:
 
     def _decision(
         self,
+        decision_id: UUID,
         scope: Scope,
         query: Query,
         namespaces: Sequence[Namespace],
@@ -112,7 +120,7 @@ class Retrieve:
         ranks = {candidate.document: rank for rank, (candidate, _) in enumerate(ranked, 1)}
         handed_out = {item.candidate.document for item in packed}
         return Decision(
-            id=self._new_id(),
+            id=decision_id,
             tenant=scope.tenant,
             namespaces=tuple(namespaces),
             verb="retrieve",
