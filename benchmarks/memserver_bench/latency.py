@@ -86,7 +86,7 @@ def run(latency: Latency, of: Material, folder: Path) -> dict[str, Any]:
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(data / "index", copy)
         _start(server)
-        asked = questions(of, random.Random(f"{latency.seed} questions {time.time_ns()}"))
+        asked = questions(of, random.Random(f"{latency.seed} questions"))
         with (
             closing(Floor(Encoding(), copy, namespace_numbers(data))) as floor,
             closing(Client(server.url, server.key)) as client,
