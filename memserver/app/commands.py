@@ -6,7 +6,7 @@ seconds for the server's libraries."""
 import json
 import logging
 
-from memserver.app.settings import Settings, UnknownSetting, read_settings
+from memserver.app.settings import Settings, read_settings
 from memserver.cli import DemoOptions, ReindexOptions, ServeOptions, ServerCommands
 from memserver.domain.errors import MemserverError
 
@@ -53,5 +53,5 @@ SERVER_COMMANDS = ServerCommands(
     serve=_serve,
     demo=_demo,
     reindex_offline=_reindex_offline,
-    refusals=(MemserverError, UnknownSetting),
+    refusals=(MemserverError,),
 )

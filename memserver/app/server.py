@@ -2,9 +2,9 @@
 
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -36,7 +36,7 @@ from memserver.storage.encoders import (
     SentenceTransformerEncoder,
 )
 from memserver.storage.index import EdgeIndex
-from memserver.storage.sql import open_store
+from memserver.storage.sql import SqlStore, open_store
 
 logger = logging.getLogger(__name__)
 
@@ -47,12 +47,14 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the services stand on. Tests hand in cheaper ones."""
+    """What the services stand on; `alive` says of their threads, by name, whether they still run.
+    Tests hand in cheaper ones."""
 
     store: Store
     encoder: Encoder
     sparse: SparseEncoder
     index: VectorIndex
+    alive: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
 
 
 class Server:
@@ -151,7 +153,16 @@ class Server:
             changing=Changing(store),
             operations=operations,
             indexer=indexer,
-            readiness=Readiness(store, index, indexer),
+            readiness=Readiness(
+                store,
+                index,
+                indexer,
+                alive={
+                    "indexer": lambda: indexer.alive,
+                    "dispatcher": lambda: self._dispatcher.alive,
+                    **self._parts.alive,
+                },
+            ),
         )
 
 
@@ -170,7 +181,15 @@ def open_parts(settings: Settings) -> Parts:
         index = open_index(settings, encoder.dimension)
         stack.callback(index.close)
         stack.pop_all()
-    return Parts(store, encoder, Bm25Encoder(settings.language), index)
+    return Parts(store, encoder, Bm25Encoder(settings.language), index, threads(store, index))
+
+
+def threads(store: SqlStore, index: VectorIndex) -> dict[str, Callable[[], bool]]:
+    """`Parts.alive`. A Qdrant server has no thread here: the indexer notices where it fails."""
+    alive: dict[str, Callable[[], bool]] = {"store": lambda: store.alive}
+    if isinstance(index, EdgeIndex):
+        alive["index engine"] = lambda: index.alive
+    return alive
 
 
 def dbos_jobs(work: Work, settings: Settings) -> Jobs:
@@ -197,9 +216,7 @@ def open_encoder(settings: Settings) -> Encoder:
     key = settings.encoder_api_key
     http = httpx.Client(headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=30)
     return BatchingEncoder(
-        OpenAICompatibleEncoder(
-            http, url=settings.encoder_url, model=settings.encoder or "default"
-        )
+        OpenAICompatibleEncoder(http, url=settings.encoder_url, model=settings.encoder or "default")
     )
 
 

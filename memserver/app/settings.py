@@ -5,20 +5,33 @@ import os
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from memserver.domain.errors import MemserverError
 
 PREFIX = "MEMSERVER_"
 OF_OTHERS = frozenset({"MEMSERVER_URL", "MEMSERVER_API_KEY", "MEMSERVER_TEST_QDRANT_URL"})
 """Names that the client and the tests read."""
 
 
-class UnknownSetting(ValueError):
+class UnknownSetting(MemserverError):
     """A misspelt variable must not silently leave the default in place."""
+
+    code = "unknown_setting"
 
     def __init__(self, name: str, nearest: str | None) -> None:
         hint = f" Did you mean {nearest}?" if nearest else ""
         super().__init__(f"There is no setting {name}.{hint}")
+
+
+class InvalidSetting(MemserverError):
+    """The value is not told: it may be a secret."""
+
+    code = "invalid_setting"
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name} cannot be used: {reason}.")
 
 
 class Settings(BaseSettings):
@@ -62,7 +75,10 @@ class Settings(BaseSettings):
     page_default: Annotated[int, Field(ge=1, description="Rows of a page.")] = 100
     page_most: Annotated[int, Field(ge=1, description="Rows of a page at most.")] = 500
     wait_s: Annotated[
-        float, Field(gt=0, description="Seconds that a write waits to be searchable.")
+        float,
+        Field(
+            gt=0, allow_inf_nan=False, description="Seconds that a write waits to be searchable."
+        ),
     ] = 10.0
     flush_every_s: Annotated[
         float, Field(gt=0, le=5, description="Seconds between flushes of the index.")
@@ -75,11 +91,16 @@ class Settings(BaseSettings):
 def read_settings(**given: Any) -> Settings:
     """Settings from the environment, overridden by what is given and not None.
 
-    Raises `UnknownSetting`, and pydantic's ValidationError for values that do not fit.
+    Raises `UnknownSetting`, and `InvalidSetting` for the first value that does not fit.
     """
     known = {PREFIX + field.upper() for field in Settings.model_fields} | OF_OTHERS
     for name in os.environ:
         if name.startswith(PREFIX) and name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             raise UnknownSetting(name, close[0] if close else None)
-    return Settings(**{name: value for name, value in given.items() if value is not None})
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name = PREFIX + str(fault["loc"][0]).upper()
+        raise InvalidSetting(name, fault["msg"].lower()) from None

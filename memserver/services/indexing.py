@@ -165,6 +165,11 @@ class Indexer:
         return answer
 
     @property
+    def alive(self) -> bool:
+        """Whether the thread runs; readiness depends on it."""
+        return self._thread.is_alive()
+
+    @property
     def applied(self) -> int:
         """The position up to which everything is searchable; 0 while lost content is rebuilt."""
         return self._progress.applied

@@ -1,5 +1,6 @@
 """Readiness: whether the server does what it promises right now."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from memserver.domain.ports import Store, VectorIndex
@@ -8,13 +9,15 @@ from memserver.services.indexing import Indexer, audit
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`missing` and `orphans` count documents that differ between SQL and index; None where
-    nobody asked for that count, which reads all of both."""
+    """`problem` is the index's; `stopped` names the background parts that have died, and do not
+    come back before a restart. `missing` and `orphans` count documents that differ between SQL
+    and index; None where nobody asked for that count, which reads all of both."""
 
     applied: int
     lag: int
     skipped: int
     problem: str | None
+    stopped: tuple[str, ...]
     operations_unfinished: int
     decisions_dropped: int
     missing: int | None = None
@@ -22,10 +25,20 @@ class Report:
 
 
 class Readiness:
-    def __init__(self, store: Store, index: VectorIndex, indexer: Indexer) -> None:
+    """`alive` says of each background part, by its name, whether it still runs."""
+
+    def __init__(
+        self,
+        store: Store,
+        index: VectorIndex,
+        indexer: Indexer,
+        *,
+        alive: Mapping[str, Callable[[], bool]],
+    ) -> None:
         self._store = store
         self._index = index
         self._indexer = indexer
+        self._alive = alive
 
     def report(self, *, with_audit: bool = False) -> Report:
         with self._store.reading() as reader:
@@ -36,6 +49,7 @@ class Readiness:
             lag=self._indexer.lag,
             skipped=len(self._indexer.skipped),
             problem=self._indexer.problem,
+            stopped=tuple(name for name, lives in self._alive.items() if not lives()),
             operations_unfinished=unfinished,
             decisions_dropped=self._store.dropped,
             missing=None if drift is None else len(drift.missing),

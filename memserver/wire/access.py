@@ -59,10 +59,12 @@ class IndexHealth(Model):
 
 
 class Ready(Model):
-    """`missing` and `orphans` are counted only on `?audit=true` (an admin key is needed)."""
+    """`stopped` names background parts that have died: the server must be started again.
+    `missing` and `orphans` are counted only on `?audit=true` (an admin key is needed)."""
 
     ready: bool
     version: str
+    stopped: list[str] = Field(default_factory=list)
     index: IndexHealth
     operations_unfinished: int
     decisions_dropped: int

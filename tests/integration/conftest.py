@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from memserver.app.server import Parts, Server, database_url, utc_now
+from memserver.app.server import Parts, Server, database_url, threads, utc_now
 from memserver.app.settings import Settings, read_settings
-from memserver.domain.ports import Jobs, Work
+from memserver.domain.ports import Encoder, Jobs, Work
 from memserver.storage.encoders import Bm25Encoder
 from memserver.storage.index import EdgeIndex
 from memserver.storage.sql import open_store
+from tests.contract.store.conftest import fresh_database, postgres
 from tests.fakes.encoder import HashEncoder
 from tests.fakes.jobs import InlineJobs
+
+__all__ = ["postgres"]
 
 
 @dataclass(frozen=True)
@@ -78,17 +81,21 @@ class App:
         return health
 
 
-def start_app(stack: ExitStack, data: Path, *, key: str | None = None, **settings: Any) -> App:
+def start_app(
+    stack: ExitStack,
+    data: Path,
+    *,
+    key: str | None = None,
+    encoder: Encoder | None = None,
+    **settings: Any,
+) -> App:
     """An app on a data folder; `key` is the system key where the folder has been used before."""
     chosen: Settings = read_settings(data=data, flush_every_s=0.05, **settings)
     data.mkdir(exist_ok=True)
-    encoder = HashEncoder()
-    parts = Parts(
-        open_store(database_url(chosen), clock=utc_now),
-        encoder,
-        Bm25Encoder(),
-        EdgeIndex(data / "index", dimension=encoder.dimension),
-    )
+    encoder = encoder or HashEncoder()
+    store = open_store(database_url(chosen), clock=utc_now)
+    index = EdgeIndex(data / "index", dimension=encoder.dimension)
+    parts = Parts(store, encoder, Bm25Encoder(), index, threads(store, index))
     made: list[InlineJobs] = []
 
     def make_jobs(work: Work, _: Settings) -> Jobs:
@@ -102,10 +109,22 @@ def start_app(stack: ExitStack, data: Path, *, key: str | None = None, **setting
     return App(server, Caller(http, secret), made[0])
 
 
+def on_both_databases(fixture: str) -> pytest.MarkDecorator:
+    """Runs a test with the fixture (`app`, or one made like it) on SQLite and on PostgreSQL."""
+    return pytest.mark.parametrize(fixture, ["sqlite", "postgresql"], indirect=True)
+
+
+def asked_database(request: pytest.FixtureRequest) -> str | None:
+    """The URL of an empty PostgreSQL database where `on_both_databases` asks for one."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return None
+    return fresh_database(request.getfixturevalue("postgres"))
+
+
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
+def app(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[App]:
     with ExitStack() as stack:
-        yield start_app(stack, tmp_path / "data")
+        yield start_app(stack, tmp_path / "data", database_url=asked_database(request))
 
 
 @pytest.fixture(scope="module")

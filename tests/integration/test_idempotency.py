@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import App
+from tests.integration.conftest import App, on_both_databases
 
 NS = "once"
 NOTE = {"namespace": NS, "kind": "note", "body": {"text": "the lamp is broken"}}
@@ -80,6 +80,7 @@ def test_a_key_that_is_created_twice_is_one_and_its_secret_is_not_kept(app: App)
     assert len(app.admin.rows("/v1/keys")) == 2
 
 
+@on_both_databases("app")
 def test_many_at_once_under_one_key_write_once(app: App) -> None:
     def send(_: int) -> Any:
         return app.admin("POST", "/v1/memories", json=NOTE, **keyed("k1")).json()

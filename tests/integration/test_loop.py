@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memserver.ids import uuid7
-from tests.integration.conftest import App, Finish
+from tests.integration.conftest import App, Finish, on_both_databases
 
 NS = "demo/alfworld"
 
@@ -37,9 +37,7 @@ def retrieve(app: App, query: str, **asked: Any) -> dict[str, Any]:
     return found
 
 
-def test_importing_the_same_file_again_stores_nothing(
-    imported: App, alfworld_runs: Path
-) -> None:
+def test_importing_the_same_file_again_stores_nothing(imported: App, alfworld_runs: Path) -> None:
     again = imported.admin.post(
         f"/v1/trajectories/import?namespace={NS}&format=alfworld-condensed",
         content=alfworld_runs.read_bytes(),
@@ -49,6 +47,7 @@ def test_importing_the_same_file_again_stores_nothing(
     assert len(imported.admin.rows("/v1/trajectories", namespace=NS, limit=100)) == 223
 
 
+@on_both_databases("app")
 def test_the_loop_closes_and_can_be_taken_back(imported: App, finished: Finish) -> None:
     app = imported
     report = finished(app.admin.post("/v1/distill", {"namespace": NS}))["report"]
@@ -112,9 +111,7 @@ def test_distilling_twice_changes_nothing(imported: App, finished: Finish) -> No
     assert state(imported) == before
 
 
-def test_what_was_deleted_does_not_come_back_by_distilling(
-    imported: App, finished: Finish
-) -> None:
+def test_what_was_deleted_does_not_come_back_by_distilling(imported: App, finished: Finish) -> None:
     finished(imported.admin.post("/v1/distill", {"namespace": NS}))
     gone = imported.admin.rows("/v1/skills", namespace=NS)[0]
     imported.admin.delete(f"/v1/skills/{gone['id']}")

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from memserver.domain.scope import covers
 from memserver.ids import uuid7
-from tests.integration.conftest import App, Caller, start_app, wait_for
+from tests.integration.conftest import (
+    App,
+    Caller,
+    asked_database,
+    on_both_databases,
+    start_app,
+    wait_for,
+)
 
 SECRET = "the vault opens with a turquoise feather"
 # Names that a careless comparison confuses: prefixes, wildcards of SQL, case, separators.
@@ -29,9 +36,12 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
     with ExitStack() as stack:
-        app = start_app(stack, tmp_path_factory.mktemp("scopes") / "data")
+        data = tmp_path_factory.mktemp("scopes") / "data"
+        app = start_app(stack, data, database_url=asked_database(request))
         admins = {name: app.admin.with_key("admin", "**", tenant=name) for name in ("one", "two")}
         yield World(app, admins, {name: fill(admin, name) for name, admin in admins.items()})
 
@@ -69,6 +79,7 @@ def texts(caller: Caller, **asked: Any) -> set[str]:
     return {item["namespace"] for item in reply.json()["items"]}
 
 
+@on_both_databases("world")
 @given(
     grants=st.lists(st.sampled_from(PATTERNS), min_size=1, max_size=3, unique=True),
     asked=st.sampled_from(PATTERNS),

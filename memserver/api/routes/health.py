@@ -27,8 +27,8 @@ async def live() -> dict[str, bool]:
 
 @router.get("/ready", response_model=Ready, responses=RESPONSES | {503: NOT_READY})
 async def ready(request: Request, query: Annotated[ReadyQuery, Query()]) -> Response:
-    """503 while the index cannot be written. `audit=true` compares SQL and index, document by
-    document, and needs an admin's key."""
+    """503 while the index does not follow, or where a background part has died. `audit=true`
+    compares SQL and index, document by document, and needs an admin's key."""
     services: Services = request.app.state.services
     if query.audit:
         secret = bearer(request.headers)
@@ -36,8 +36,9 @@ async def ready(request: Request, query: Annotated[ReadyQuery, Query()]) -> Resp
         services.access.require_admin(caller, "audit the index")
     report = await run_in_threadpool(services.readiness.report, with_audit=query.audit)
     body = Ready(
-        ready=report.problem is None,
+        ready=report.problem is None and not report.stopped,
         version=memserver.__version__,
+        stopped=list(report.stopped),
         index=IndexHealth(
             applied=report.applied,
             lag=report.lag,

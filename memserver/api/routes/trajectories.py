@@ -58,7 +58,7 @@ async def add_trajectories(
     "/trajectories/import",
     status_code=201,
     response_model=TrajectoriesStored,
-    openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": {}}}},
+    openapi_extra={"requestBody": {"content": {"application/octet-stream": {}}}},
 )
 async def import_trajectories(
     request: Request, query: Annotated[ImportQuery, Query()], call: WriteCallDep

@@ -69,6 +69,11 @@ class EdgeIndex:
             raise
 
     @property
+    def alive(self) -> bool:
+        """Whether the engine's thread still runs."""
+        return self._thread.alive
+
+    @property
     def resets(self) -> tuple[str, ...]:
         return tuple(self._shard.resets)
 

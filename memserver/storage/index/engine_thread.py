@@ -36,6 +36,11 @@ class EngineThread:
         self._thread = threading.Thread(target=self._run, name="index-engine", daemon=True)
         self._thread.start()
 
+    @property
+    def alive(self) -> bool:
+        """Whether tasks are run; readiness depends on it."""
+        return self._thread.is_alive()
+
     def read(self, task: Callable[[], T]) -> T:
         """Runs `task` on the thread and returns what it does."""
         return self._submit("read", task)
@@ -73,6 +78,22 @@ class EngineThread:
         return answer.result()
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        """Whoever waits must not wait for ever, should this thread die of something."""
+        with self._changed:
+            self._closed = True
+            waiting = [answer for queue in self._queues.values() for _, answer in queue]
+            for queue in self._queues.values():
+                queue.clear()
+        for answer in waiting:
+            answer.set_exception(Unavailable(f"{WHAT} has stopped."))
+
+    def _serve(self) -> None:
         while (taken := self._take()) is not None:
             task, answer = taken
             try:
