@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 import httpx
@@ -72,11 +73,16 @@ class Server:
         self._parts = parts
         self._bell = threading.Event()
         self.services = self._build()
-        self.first_key: IssuedKey | None = self.services.access.first_key()
         self._jobs = (make_jobs or dbos_jobs)(self.services.operations, settings)
         self._dispatcher = Dispatcher(store=parts.store, jobs=self._jobs, bell=self._bell)
         self._stack = ExitStack()
         self.api = build_api(self.services, limits=limits(settings), lifespan=self._lifespan)
+
+    @cached_property
+    def first_key(self) -> IssuedKey | None:
+        """Made when it is first asked for, so that whoever asks can print it at once: a key
+        that was stored and never shown would lock its owner out."""
+        return self.services.access.first_key()
 
     def start(self) -> None:
         """Starts the helpers. What fails here stops what was started before."""

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
@@ -14,14 +15,14 @@ from memserver.domain.errors import PortTaken
 class AnnouncingServer(uvicorn.Server):
     """Says that it is ready once it really is, so that whoever waits for the line can call."""
 
-    def __init__(self, config: uvicorn.Config, announcement: str) -> None:
+    def __init__(self, config: uvicorn.Config, announcement: Callable[[], str]) -> None:
         super().__init__(config)
         self._announcement = announcement
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            print(self._announcement, flush=True)
+            print(self._announcement(), flush=True)
 
 
 def serve(settings: Settings, *, as_json: bool) -> None:
@@ -41,7 +42,7 @@ def serve(settings: Settings, *, as_json: bool) -> None:
             access_log=False,
             timeout_graceful_shutdown=10,
         )
-        running = AnnouncingServer(config, _announcement(server, address, as_json=as_json))
+        running = AnnouncingServer(config, lambda: _announcement(server, address, as_json=as_json))
         running.run(sockets=[bound])
         if not running.started:
             raise SystemExit(1)
