@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from memserver_skills.words import forms
 
@@ -40,16 +39,12 @@ def overlap(left: Shingles, right: Shingles) -> float:
     return common / (len(left) + len(right) - common)
 
 
-def bands(held: Shingles) -> tuple[int, ...]:
+def bands(held: Shingles) -> tuple[bytes, ...]:
     """The bands under which a set is filed; near-duplicates share at least one."""
     values = np.fromiter(held, np.uint64, len(held))
     odd = _SALTS[1] | np.uint64(1)
     rows = ((values[None, :] ^ _SALTS[0]) * odd).min(axis=1).reshape(BANDS, ROWS)
-    return tuple(_combine(number, row) for number, row in enumerate(rows))
-
-
-def _combine(band: int, row: npt.NDArray[np.uint64]) -> int:
-    return hash((band, *(int(value) for value in row)))
+    return tuple(bytes([number]) + row.tobytes() for number, row in enumerate(rows))
 
 
 def _hash(text: str) -> int:
@@ -60,12 +55,12 @@ class Filed:
     """Sets filed under their bands within a block: only sets of one block ever meet."""
 
     def __init__(self) -> None:
-        self._places: dict[tuple[Hashable, int], list[int]] = defaultdict(list)
+        self._places: dict[tuple[Hashable, bytes], list[int]] = defaultdict(list)
 
-    def add(self, place: int, block: Hashable, filed_under: Sequence[int]) -> None:
+    def add(self, place: int, block: Hashable, filed_under: Sequence[bytes]) -> None:
         for band in filed_under:
             self._places[block, band].append(place)
 
-    def meets(self, block: Hashable, filed_under: Iterable[int]) -> set[int]:
+    def meets(self, block: Hashable, filed_under: Iterable[bytes]) -> set[int]:
         """The places of all sets that share a band with one that is filed so."""
         return {place for band in filed_under for place in self._places.get((block, band), ())}

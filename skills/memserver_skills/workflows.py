@@ -20,6 +20,7 @@ METHOD = "distill/workflows"
 SLACK = 0.05
 ALIKE = 0.9
 SAMPLE = 12
+RIVALS = 12
 TITLE = 100
 WHEN = 240
 MOST = 0.6
@@ -60,26 +61,26 @@ def distil_workflows(runs: Sequence[Trajectory]) -> list[Proposal]:
 
 
 def _join(groups: Sequence[_Group], heads: frozenset[str]) -> list[_Group]:
-    """Joins groups that differ in wording only, larger ones first."""
+    """Joins groups that differ in wording only, larger ones first. A group is compared with the
+    few that have most actions in common with it, so that the work grows with their number."""
     joined: list[_Group] = []
+    holders: dict[tuple[frozenset[str], str], list[int]] = defaultdict(list)
     for group in sorted(groups, key=lambda group: (-len(group.runs), group.keys)):
-        partners = [
-            (_excess(kept, group, heads), -position)
-            for position, kept in enumerate(joined)
-            if kept.names == group.names and _related(kept, group)
-        ]
-        excess, place = max(partners, default=(-1.0, 0))
+        actions = sorted({(group.names, line) for line in group.runs[0].lines})
+        shared = Counter(place for action in actions for place in holders.get(action, ()))
+        rivals = sorted(shared, key=lambda place: (-shared[place], place))[:RIVALS]
+        excess, place = max(
+            ((_excess(joined[place], group, heads), -place) for place in rivals),
+            default=(-1.0, 0),
+        )
         if excess >= -SLACK:
             kept = joined[-place]
             joined[-place] = _Group(kept.keys + group.keys, kept.runs + group.runs)
         else:
+            for action in actions:
+                holders[action].append(len(joined))
             joined.append(group)
     return joined
-
-
-def _related(left: _Group, right: _Group) -> bool:
-    """Whether the groups' first runs share an action at all; most pairs of groups do not."""
-    return not set(left.runs[0].lines).isdisjoint(right.runs[0].lines)
 
 
 def _excess(left: _Group, right: _Group, heads: frozenset[str]) -> float:
