@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from memserver.domain.evidence import Belief, Event
 from memserver.domain.items import Entry, Status
 from memserver.storage.sql.store import SqlStore
-from tests.contract.store.world import Clock, World, merged, next_version, refolded, rows_of
+from tests.contract.store.world import (
+    Clock,
+    World,
+    merged,
+    next_version,
+    ref,
+    refolded,
+    rows_of,
+)
 
 
 def _stored(world: World, count: int = 1) -> list[Entry]:
@@ -118,6 +126,29 @@ def test_evidence_of_every_version_of_a_merged_item_counts(world: World) -> None
     newer = next_version(world, replace(two, item=merged(two, into=one)), "newer")
     world.apply(newer.version, world.evidence(newer, 1.0), world.evidence(two, 1.0))
     assert world.beliefs(one.version.id)[""].outcomes == 2
+
+
+def test_a_version_that_goes_takes_its_evidence_out_of_what_it_was_merged_into(
+    world: World,
+) -> None:
+    one, two = _stored(world, 2)
+    world.apply(merged(two, into=one))
+    newer = next_version(world, replace(two, item=merged(two, into=one)), "newer")
+    world.apply(newer.version)
+    world.apply(world.evidence(newer, 1.0), world.evidence(two, 1.0))
+    gone = world.apply(deletes=(ref(newer.version),))
+    assert world.beliefs(one.version.id)[""].outcomes == 1
+    world.undo(gone)
+    assert world.beliefs(one.version.id)[""].outcomes == 2
+
+
+def test_new_evidence_takes_its_place_among_that_of_the_merged(world: World) -> None:
+    """Sums of floats depend on their order, so that only the right order gives the right one."""
+    one, two = _stored(world, 2)
+    world.apply(world.evidence(two, 1.0, 0.2))
+    world.apply(world.evidence(two, 1.0, 0.1), merged(two, into=one))
+    world.apply(world.evidence(one, 1.0, 0.3))
+    assert world.beliefs(one.version.id)[""].successes == (0.2 + 0.3) + 0.1 != (0.2 + 0.1) + 0.3
 
 
 def test_a_belief_is_seen_where_its_version_is_and_not_where_its_evidence_came_from(
