@@ -9,7 +9,7 @@ from contextlib import closing
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from memserver.domain.changes import Change
@@ -182,6 +182,25 @@ def test_a_commit_that_fails_fails_all_of_its_works_and_the_store_lives_on(
     with store.reading() as reader:
         assert reader.trajectory(world.scope(), run.id) is None
         assert reader.mark("index") is None
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_work_whose_connection_was_lost_runs_again_and_counts_once(world: World) -> None:
+    here = world.namespace()
+    attempts: list[int] = []
+
+    def work(tx: Writer) -> int:
+        attempts.append(1)
+        position = tx.apply(world.draft(world.run(here))).position
+        if len(attempts) == 1:
+            assert isinstance(tx, SqlWriter)
+            tx._connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
+        return position
+
+    position = world.store.write(work)
+    assert len(attempts) == 2
+    with world.store.reading() as reader:
+        assert [entry.position for entry in reader.feed(0, 10)] == [position]
 
 
 def test_a_work_must_not_write_to_the_store_from_within(world: World) -> None:
