@@ -1,18 +1,23 @@
 """From request models to domain values."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 from memserver.domain import items as domain_items
 from memserver.domain.errors import InvalidBody
 from memserver.domain.items import BODY_OF, Body, Kind
 from memserver.domain.scope import Namespace
-from memserver.domain.trajectories import Outcome, OutcomeSource, Step, Task, Trajectory
+from memserver.domain.trajectories import (
+    Outcome,
+    OutcomeSource,
+    Step,
+    Task,
+    Trajectory,
+    as_sent,
+)
 from memserver.ids import uuid7
 from memserver.services.remembering import Content
 from memserver.services.retrieval.query import ITEM_KINDS, Query
@@ -23,7 +28,7 @@ _BODY: dict[Kind, TypeAdapter[Body]] = {kind: TypeAdapter(body) for kind, body i
 
 def run(sent: trajectories.Run, namespace: Namespace, now: datetime) -> Trajectory:
     """A run as it is stored; what the sender left open (id, time) is filled in."""
-    return Trajectory(
+    stored = Trajectory(
         id=sent.id or uuid7(),
         namespace=namespace,
         task=Task(**sent.task.model_dump()),
@@ -36,8 +41,8 @@ def run(sent: trajectories.Run, namespace: Namespace, now: datetime) -> Trajecto
         created_at=now if sent.created_at is None else sent.created_at.astimezone(UTC),
         mistakes=tuple(sent.mistakes),
         metadata=sent.metadata,
-        sent_hash=_hash(sent),
     )
+    return as_sent(stored)
 
 
 def runs(sent: Sequence[trajectories.Run], namespace: Namespace, now: datetime) -> list[Trajectory]:
@@ -117,8 +122,3 @@ def _first_line(body: items.Body) -> str:
         case items.RuleBody() | items.TextBody():
             words = body.text
     return words.strip().split("\n", 1)[0][:120]
-
-
-def _hash(sent: BaseModel) -> str:
-    canonical = json.dumps(sent.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,7 +1,9 @@
 """What agents send: one run of one task, with its outcome."""
 
+import hashlib
+import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -66,6 +68,22 @@ class Trajectory:
     mistakes: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
     sent_hash: str = ""
+
+
+def as_sent(run: Trajectory) -> Trajectory:
+    """The run with the hash of what its sender said: all but id, namespace and time. The same
+    run has the same hash by whatever route it came."""
+    said = {
+        "task": asdict(run.task),
+        "agent": run.agent,
+        "steps": [asdict(step) for step in run.steps],
+        "outcome": None if run.outcome is None else asdict(run.outcome),
+        "used": None if run.used is None else [str(version) for version in run.used],
+        "mistakes": run.mistakes,
+        "metadata": run.metadata,
+    }
+    canonical = json.dumps(said, sort_keys=True, ensure_ascii=False)
+    return replace(run, sent_hash=hashlib.sha256(canonical.encode()).hexdigest())
 
 
 def normal_goal(goal: str) -> str:

@@ -1,5 +1,6 @@
 """The main job over HTTP, on real runs: import, distill, retrieve, feedback, consolidate, undo."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -253,3 +254,22 @@ def test_what_is_stored_is_found_after_a_rebuild_of_the_index(app: App, finished
 
     assert done["report"] == {"documents": 1}
     assert len(retrieve(app, "red key")["items"]) == 1
+
+
+def test_a_run_is_the_same_by_whatever_route_it_comes(app: App) -> None:
+    run = {
+        "id": str(uuid7()),
+        "task": {"goal": "open the door"},
+        "steps": [{"observation": "a door", "action": "open", "reward": 1}],
+        "outcome": {"score": 1, "success": True},
+        "metadata": {"seed": 7},
+    }
+    first = app.admin.post("/v1/trajectories", {**run, "namespace": NS})
+    line = app.admin.post(
+        f"/v1/trajectories/import?namespace={NS}", content=json.dumps(run).encode()
+    )
+    batch = app.admin.post("/v1/trajectories/batch", {"namespace": NS, "trajectories": [run]})
+
+    assert first["existing"] is False
+    assert (line["stored"], line["existing"]) == (0, 1)
+    assert (batch["stored"], batch["existing"]) == (0, 1)

@@ -13,12 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from memserver.domain.errors import InvalidImport
 from memserver.domain.ports import Clock
 from memserver.domain.scope import Namespace
-from memserver.domain.trajectories import Outcome, Step, Task, Trajectory
+from memserver.domain.trajectories import Outcome, Step, Task, Trajectory, as_sent
 from memserver.services.importers.json_values import (
     Unreadable,
     content_id,
     decode,
-    digest,
     first_fault,
     parse,
 )
@@ -139,7 +138,7 @@ def _trajectory(memory: _Memory, namespace: Namespace, now: datetime) -> Traject
         "planning_pattern": content.strategic_guidelines.planning_pattern,
         "final_observation": rows[-1].critical_observation if rows else None,
     }
-    return Trajectory(
+    run = Trajectory(
         id=content_id("alfworld-condensed", memory.memory_id),
         namespace=namespace,
         task=Task(
@@ -157,8 +156,8 @@ def _trajectory(memory: _Memory, namespace: Namespace, now: datetime) -> Traject
             for mistake in content.strategic_guidelines.mistakes_to_avoid
         ),
         metadata={name: value for name, value in metadata.items() if value},
-        sent_hash=digest(memory.model_dump(mode="json")),
     )
+    return as_sent(run)
 
 
 def _steps(rows: list[_Row]) -> tuple[Step, ...]:

@@ -58,7 +58,9 @@ def first_fault(fault: ValidationError) -> str:
     """The first thing that a model refused, with the field's path."""
     error = fault.errors(include_url=False, include_input=False)[0]
     path = ".".join(str(part) for part in error["loc"])
-    return f"{path}: {error['msg']}" if path else error["msg"]
+    # Its own words name the class, which is nobody's business.
+    said = "it should be a JSON object" if error["type"] == "model_type" else error["msg"]
+    return f"{path}: {said}" if path else said
 
 
 _ROOT = UUID("6d0f3a52-1b39-5a0e-9c58-5b8f2f0a7d11")

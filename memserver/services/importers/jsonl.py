@@ -18,12 +18,18 @@ from pydantic import (
 from memserver.domain.errors import InvalidImport
 from memserver.domain.ports import Clock
 from memserver.domain.scope import Namespace
-from memserver.domain.trajectories import Outcome, OutcomeSource, Step, Task, Trajectory
+from memserver.domain.trajectories import (
+    Outcome,
+    OutcomeSource,
+    Step,
+    Task,
+    Trajectory,
+    as_sent,
+)
 from memserver.services.importers.json_values import (
     Unreadable,
     content_id,
     decode,
-    digest,
     first_fault,
     parse,
 )
@@ -109,7 +115,7 @@ def _read(line: bytes, namespace: Namespace, now: datetime) -> Trajectory:
     except ValidationError as fault:
         raise Unreadable(first_fault(fault)) from fault
     sent = run.model_dump(mode="json", exclude={"id", "created_at"})
-    return Trajectory(
+    stored = Trajectory(
         id=run.id or content_id("jsonl", sent),
         namespace=namespace,
         task=Task(**run.task.model_dump()),
@@ -120,5 +126,5 @@ def _read(line: bytes, namespace: Namespace, now: datetime) -> Trajectory:
         created_at=run.created_at or now,
         mistakes=tuple(run.mistakes),
         metadata=run.metadata,
-        sent_hash=digest(sent),
     )
+    return as_sent(stored)

@@ -118,7 +118,7 @@ def test_a_line_separator_inside_a_text_does_not_end_the_line() -> None:
 BAD: dict[str, tuple[bytes | str | dict[str, Any], str]] = {
     "no JSON": (b"{", "not JSON"),
     "two values": (b"{} {}", "more than one"),
-    "not an object": (b"[]", "dictionary"),
+    "not an object": (b"[]", "JSON object"),
     "not UTF-8": (b'{"task": {"goal": "\xff"}}', "UTF-8"),
     "NaN": ('{"task": {"goal": "g"}, "metadata": {"x": NaN}}', "NaN"),
     "infinity": ('{"task": {"goal": "g"}, "steps": [{"reward": -Infinity}]}', "Infinity"),
