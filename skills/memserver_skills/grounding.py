@@ -1,7 +1,7 @@
 """Fitting a skill to the task at hand: its slots get the words that stand there in the goal."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from memserver.domain.items import SkillBody
@@ -15,9 +15,6 @@ LONGEST_TRY = 50_000
 WORDS_A_SLIP = 10
 
 Span = tuple[int, int]
-
-# Open slot → a word of the goal ("" for any) → likely values, best first.
-Fillers = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def bind(
@@ -45,13 +42,12 @@ def _bind(
     }
 
 
-def ground(body: SkillBody, goal: str, *, fillers: Fillers | None = None) -> SkillBody | None:
+def ground(body: SkillBody, goal: str) -> SkillBody | None:
     """The skill with its slots replaced by the goal's own words, or None where no goal template
     of it (one a line) fits. A skill without slots is its own grounding if its goal fits. Long
     goals may differ from the template in a word of ten.
 
-    Slots that the goal does not name get the likeliest value with the goal's words by `fillers`
-    (kept in the workflow's metadata), or else their example.
+    Slots that the goal does not name get their example, the value they had most often.
     """
     widths = {slot.name: max(1, len(words(slot.example))) for slot in body.slots}
     templates = [(text, template_words(text)) for text in body.goal.splitlines()]
@@ -60,12 +56,13 @@ def ground(body: SkillBody, goal: str, *, fillers: Fillers | None = None) -> Ski
             literals = sum(word.slot is None for word in parsed)
             bound = _bind(parsed, goal, widths, literals // WORDS_A_SLIP if tolerant else 0)
             if bound is not None:
-                return _filled(body, text, bound, fillers or {})
+                return _filled(body, text, bound)
     return None
 
 
-def _filled(body: SkillBody, goal: str, bound: Mapping[str, str], fillers: Fillers) -> SkillBody:
-    values = {**_open_values(body, bound, fillers), **bound}
+def _filled(body: SkillBody, goal: str, bound: Mapping[str, str]) -> SkillBody:
+    usual = {slot.name: slot.example for slot in body.slots if slot.example}
+    values = {**usual, **bound}
     return replace(
         body,
         when=fill(body.when, bound),
@@ -78,19 +75,6 @@ def _filled(body: SkillBody, goal: str, bound: Mapping[str, str], fillers: Fille
         ),
         goal=fill(goal, bound),
     )
-
-
-def _open_values(body: SkillBody, bound: Mapping[str, str], fillers: Fillers) -> dict[str, str]:
-    """A value for each slot that the goal does not name. It is none of the goal's own words:
-    those have slots of their own."""
-    given = [value.casefold() for _, value in sorted(bound.items())]
-    values = {}
-    for slot in body.slots:
-        known = fillers.get(slot.name, {})
-        ranked = [value for word in (*given, "") for value in known.get(word, ())]
-        free = [value for value in (*ranked, slot.example) if value.casefold() not in given]
-        values[slot.name] = free[0] if free else slot.example
-    return {name: value for name, value in values.items() if value}
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

@@ -7,8 +7,8 @@ from statistics import fmean
 
 from memserver.domain.items import Kind, SkillBody, SkillStep, Slot, Source
 from memserver.domain.trajectories import Trajectory
-from memserver_skills.fillers import Habits, likeliest, open_slots
 from memserver_skills.goal_templates import read_grammar
+from memserver_skills.open_slots import open_slots
 from memserver_skills.proposals import Proposal, signature
 from memserver_skills.sequences import Reference, aligned, consensus, mean_agreement
 from memserver_skills.slots import Slotted, slotted
@@ -49,11 +49,10 @@ def distil_workflows(runs: Sequence[Trajectory]) -> list[Proposal]:
     by_key: dict[str, list[Slotted]] = defaultdict(list)
     for run in solved:
         by_key[run.key].append(run)
-    habits = Habits(solved, grammar.heads)
     groups = [_Group((key,), tuple(members)) for key, members in sorted(by_key.items())]
     return sorted(
         (
-            _propose(_Group(group.keys, open_slots(group.runs, grammar.heads)), habits)
+            _propose(_Group(group.keys, open_slots(group.runs, grammar.heads)))
             for group in _join(groups, grammar.heads)
         ),
         key=lambda made: made.signature,
@@ -107,14 +106,13 @@ def _within(runs: Sequence[tuple[str, ...]]) -> float | None:
     return fmean(pairs) if pairs else None
 
 
-def _propose(group: _Group, habits: Habits) -> Proposal:
+def _propose(group: _Group) -> Proposal:
     lines = consensus([run.lines for run in group.runs])
     templates = _templates(group)
     steps = tuple(SkillStep(line, _expected(line, group)) for line in lines)
     example = min(group.runs, key=lambda run: (run.template != templates[0], run.run.task.goal))
     types = {run.run.task.type for run in group.runs}
     goal_slots = frozenset(SLOT.findall(templates[0]))
-    known = habits.fillers(group.runs, goal_slots)
     slots = _slots(group, goal_slots, lines)
     oldest_first = sorted(group.runs, key=lambda run: (run.run.created_at, run.run.id.int))
     keys = [run.key for run in oldest_first]
@@ -141,7 +139,6 @@ def _propose(group: _Group, habits: Habits) -> Proposal:
         task_type=types.pop() if len(types) == 1 else None,
         metadata={
             "runs": len(group.runs),
-            "fillers": {slot.name: known[slot.name] for slot in slots if slot.name in known},
             "agreement": round(
                 mean_agreement(lines, [Reference(run.lines) for run in group.runs]), 3
             ),
@@ -179,7 +176,8 @@ def _slots(group: _Group, goal_slots: frozenset[str], lines: Sequence[str]) -> t
         if name in goal_slots:
             slots.append(max(held, key=lambda slot: (len(slot.example.split()), slot.example)))
         elif name in used:
-            value = likeliest(Counter(slot.example for slot in held))[0]
+            seen_as = Counter(slot.example for slot in held)
+            value = min(seen_as, key=lambda word: (-seen_as[word], word))
             slots.append(replace(held[0], example=value))
     return tuple(slots)
 

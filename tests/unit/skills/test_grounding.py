@@ -88,12 +88,8 @@ def test_a_goal_of_another_kind_is_not_grounded() -> None:
     assert ground(PUT, "heat some towel and put it in bed") is None
 
 
-def test_what_the_goal_does_not_name_is_what_usually_goes_with_it() -> None:
-    fillers = {"source": {"": ["shelf", "desk"], "pen": ["drawer", "desk"]}}
-
-    assert lines(ground(PUT, "put some pen on bed", fillers=fillers))[0] == "go to drawer"
-    assert lines(ground(PUT, "put some cup on bed", fillers=fillers))[0] == "go to shelf"
-    assert lines(ground(PUT, "put some cup on shelf", fillers=fillers))[0] == "go to desk"
+def test_what_the_goal_does_not_name_is_what_it_mostly_was() -> None:
+    assert lines(ground(PUT, "put some pen on bed"))[0] == "go to shelf"
 
 
 def test_a_long_goal_may_slip_in_a_word_that_no_step_is_about() -> None:
@@ -120,7 +116,7 @@ def test_goals_that_were_seen_ground_to_what_was_done() -> None:
     assert isinstance(made.body, SkillBody)
 
     for seen in PUTS:
-        grounded = ground(made.body, seen.task.goal, fillers=made.metadata["fillers"])
+        grounded = ground(made.body, seen.task.goal)
         assert lines(grounded)[2:] == [step.action for step in seen.steps[2:]]
 
 

@@ -1,5 +1,5 @@
-"""Open slots: things that a goal does not name and that differ from run to run, such as where
-an object was found, with what is known about which value goes with which object."""
+"""Open slots: things that a goal does not name and that differ from run to run, such as where an
+object was found."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,6 @@ HOLE = "*"
 # take the action, and this share of all runs takes it.
 DOMINANT = 0.75
 TAKEN = 0.3
-PRIOR = 3.0
-CANDIDATES = 3
 _ROLES = {"from": "source", "off": "source", "with": "tool", "using": "tool"}
 
 
@@ -101,67 +99,3 @@ def _rename(line: str, names: Mapping[str, str]) -> str:
             out.append(line[position : word.start] + "{" + names[text] + "}")
             position = word.end
     return "".join(out) + line[position:]
-
-
-class Habits:
-    """Which word stood where with which object, over all runs: what fills an open slot when the
-    goal's object is known from other tasks."""
-
-    def __init__(self, runs: Sequence[Slotted], heads: frozenset[str]) -> None:
-        self._heads = heads
-        self._seen: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        for run in runs:
-            for line in run.lines:
-                for frame, word in _frames(line, heads):
-                    anchor = SLOT.search(frame)
-                    if anchor and not SLOT.fullmatch(word):
-                        value = run.values[anchor.group(1)].casefold()
-                        self._seen[frame][value][word] += 1
-
-    def fillers(
-        self, opened: Sequence[Slotted], goal_slots: frozenset[str]
-    ) -> dict[str, dict[str, list[str]]]:
-        """For the open slots of a group's runs the likeliest values, best first: in general
-        (under the empty word), and with each object for which it is something else.
-
-        What was seen with an object is weighed against what is usual in the group: an object
-        seen once says little (a Dirichlet prior of weight `PRIOR`).
-        """
-        frames = self._frames_of(opened)
-        usual: dict[str, Counter[str]] = defaultdict(Counter)
-        for run in opened:
-            for slot in run.slots:
-                usual[slot.name][slot.example] += 1
-        table: dict[str, dict[str, list[str]]] = {}
-        for name, held in sorted(frames.items()):
-            if name in goal_slots:
-                continue
-            by_value: dict[str, Counter[str]] = defaultdict(Counter)
-            for frame in sorted(held):
-                for value, seen in self._seen[frame].items():
-                    by_value[value].update(seen)
-            prior = {word: PRIOR * n / usual[name].total() for word, n in usual[name].items()}
-            general = likeliest(prior)
-            table[name] = {"": general}
-            for value, counts in sorted(by_value.items()):
-                known = likeliest(
-                    {word: counts[word] + prior.get(word, 0.0) for word in {*counts, *prior}}
-                )
-                if known != general:
-                    table[name][value] = known
-        return table
-
-    def _frames_of(self, opened: Sequence[Slotted]) -> dict[str, set[str]]:
-        frames: dict[str, set[str]] = defaultdict(set)
-        for run in opened:
-            for line in run.lines:
-                for frame, word in _frames(line, self._heads):
-                    slot = SLOT.fullmatch(word)
-                    if slot and frame in self._seen:
-                        frames[slot.group(1)].add(frame)
-        return frames
-
-
-def likeliest(weights: Mapping[str, float]) -> list[str]:
-    """The best few, best first."""
-    return sorted(weights, key=lambda word: (-weights[word], word))[:CANDIDATES]
