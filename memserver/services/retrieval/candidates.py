@@ -9,7 +9,7 @@ from memserver.domain.scope import Scope
 from memserver.domain.trajectories import Trajectory
 from memserver.services.retrieval.fusion import reciprocal_rank, standings
 from memserver.services.retrieval.query import TRAJECTORY, Candidate, Standing
-from memserver_skills.grounding import ground
+from memserver_skills.grounding import fill, ground
 
 SOURCE_SUCCESS_RATE = "source_success_rate"
 
@@ -47,7 +47,7 @@ def _of_entry(entry: Entry, arms: dict[str, Standing], belief: Belief, goal: str
         kind=item.kind,
         status=item.status,
         title=item.title,
-        text=version.text if grounded is None else render(version.title, grounded),
+        text=version.text if grounded is None else _fitted(version.title, grounded),
         task_type=version.task_type,
         sources=version.sources,
         created_at=item.created_at,
@@ -59,6 +59,12 @@ def _of_entry(entry: Entry, arms: dict[str, Standing], belief: Belief, goal: str
         source_success_rate=_rate(version.metadata.get(SOURCE_SUCCESS_RATE)),
         grounded=grounded is not None,
     )
+
+
+def _fitted(title: str, grounded: SkillBody) -> str:
+    """The skill as fitted to the goal, its title's slots filled like its steps'."""
+    values = {slot.name: slot.example for slot in grounded.slots if slot.example}
+    return render(fill(title, values), grounded)
 
 
 def _of_run(run: Trajectory, arms: dict[str, Standing]) -> Candidate:

@@ -9,9 +9,15 @@ SEPARATOR = "\n\n"
 
 
 def pack(
-    ranked: Sequence[tuple[Candidate, float]], *, k: int, budget_tokens: int | None, count: Count
+    ranked: Sequence[tuple[Candidate, float]],
+    *,
+    k: int,
+    budget_tokens: int | None,
+    count: Count,
+    length: Callable[[Candidate], int],
 ) -> tuple[Packed, ...]:
-    """The first of `ranked`, at most `k`, whose texts fit together.
+    """The first of `ranked`, at most `k`, whose texts fit together. `length` is a candidate's
+    own count, which may have been kept.
 
     The list is only ever cut off, never picked from, so that a rank's probability stays what
     the policy said. Where not even the first fits, it is cut at a line, then at a word.
@@ -19,7 +25,7 @@ def pack(
     packed: list[Packed] = []
     left = budget_tokens
     for candidate, score in ranked[:k]:
-        tokens = count(candidate.text)
+        tokens = length(candidate)
         if left is not None and tokens > left:
             if not packed and (text := _cut(candidate.text, left, count)):
                 packed.append(Packed(candidate, score, text, count(text), truncated=True))

@@ -63,7 +63,11 @@ class Retrieve:
         refused = {c.document: gate for c in loaded if (gate := gates.refusal(c, at))}
         ranked = self._rank([c for c in loaded if c.document not in refused])
         packed = packing.pack(
-            ranked, k=query.k, budget_tokens=query.budget_tokens, count=self._encoder.count_tokens
+            ranked,
+            k=query.k,
+            budget_tokens=query.budget_tokens,
+            count=self._encoder.count_tokens,
+            length=self._length,
         )
         decision_id = self._new_id()
         # Nobody waits for the log, so its features are not worked out before the reply either.
