@@ -52,7 +52,8 @@ class Distilling:
 
 class DistillRunner:
     """One step a method. Distilling the same runs again changes nothing; more runs give new
-    versions of the items that they bear on, and what people took away stays away."""
+    versions of the items that they bear on. What people took away stays away, and what they
+    rewrote stays as they wrote it."""
 
     verb = Verb.DISTILL.value
 
@@ -125,9 +126,9 @@ class DistillRunner:
 
     def _changed(self, tx: Writer, scope: Scope, known: Entry, content: Content) -> tuple[Row, ...]:
         """New content is a new version; the same content from more runs only adds sources."""
-        if known.item.status is not Status.ACTIVE:
-            return ()
         version = known.version
+        if known.item.status is not Status.ACTIVE or version.method != content.method:
+            return ()
         if version.content_hash != content_hash(content.title, content.body):
             return self._remembering.next_version(tx, scope, known, content).rows
         return (_with_provenance(version, content),) if _grew(version, content) else ()

@@ -114,7 +114,7 @@ class Remembering:
             raise InvalidBody(f"The body is not that of a {entry.item.kind}.")
         if isinstance(content.body, FactBody):
             return self._restate(tx, scope, entry, content)
-        if _same(entry, content):
+        if entry.item.status is Status.ACTIVE and _same(entry, content):
             return Remembered(entry, None)
         rows = self.next_version(tx, scope, entry, content)
         change = tx.apply(_draft(scope, Verb.REMEMBER, "new version", *rows.rows))

@@ -121,6 +121,31 @@ def test_what_was_deleted_does_not_come_back_by_distilling(imported: App, finish
     assert gone["id"] not in state(imported)
 
 
+def test_what_people_rewrote_stays_as_they_wrote_it(imported: App, finished: Finish) -> None:
+    finished(imported.admin.post("/v1/distill", {"namespace": NS}))
+    mine = imported.admin.rows("/v1/skills", namespace=NS)[0]["id"]
+    body = {"when": "the kitchen is dark", "steps": [{"action": "switch on the light"}]}
+    told = imported.admin.post(f"/v1/skills/{mine}/versions", {"body": body})
+    finished(imported.admin.post("/v1/distill", {"namespace": NS}))
+
+    assert imported.admin.get(f"/v1/skills/{mine}")["version"]["id"] == told["version_id"]
+
+
+def test_telling_the_same_again_brings_back_what_was_consolidated_away(
+    app: App, finished: Finish
+) -> None:
+    for text in ("Shut the tap.", "shut the tap!"):
+        app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": text}})
+    done = finished(app.admin.post("/v1/consolidate", {"namespace": NS, "apply": True}))
+    away = app.admin.get(f"/v1/memories/{done['report']['actions'][0]['item']}")
+    assert away["status"] != "active"
+    same = {"title": away["title"], "body": away["version"]["body"]}
+    told = app.admin.post(f"/v1/memories/{away['id']}/versions", same)
+
+    assert told["existing"] is False
+    assert app.admin.get(f"/v1/memories/{away['id']}")["status"] == "active"
+
+
 def test_a_plan_that_no_longer_fits_is_not_applied(app: App, finished: Finish) -> None:
     for text in ("Shut the tap.", "shut the tap!"):
         app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": text}})
