@@ -13,7 +13,8 @@ from memserver.domain.scope import Namespace, Scope
 @dataclass(frozen=True, slots=True)
 class Credit:
     """One outcome to be credited. `used` are the versions that are known to have been used;
-    where it is None, `offered` share the outcome equally."""
+    where it is None, `offered` share the outcome equally. It replaces what its cause and source
+    said before: of all versions, or only of those in `about`."""
 
     cause: UUID
     source: str
@@ -22,6 +23,7 @@ class Credit:
     namespace: Namespace
     used: tuple[UUID, ...] | None
     offered: tuple[UUID, ...]
+    about: frozenset[UUID] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Crediting:
                 )
                 for old in _standing(reader.evidence_of_cause(scope, credit.cause))
                 if old.source == credit.source
+                and (credit.about is None or old.subject in credit.about)
             ),
         )
 

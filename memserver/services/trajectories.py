@@ -58,16 +58,18 @@ class Trajectories:
         ids = tuple(run.id for run in runs)
         if not fresh:
             return RunsStored(ids, existing, 0, None)
-        evidence = [
-            piece
+        # A run may come after feedback on its retrieves, or again after it was deleted: what it
+        # says then replaces what stands.
+        credited = [
+            self._credit(tx, scope, run, run.outcome)
             for run in fresh.values()
             if run.outcome is not None
-            for piece in self._credit(tx, scope, run, run.outcome).outcomes
         ]
+        evidence = [piece for each in credited for piece in each.rows]
         change = tx.apply(
             _draft(scope, Verb.ADD_TRAJECTORIES, f"{len(fresh)} runs", *fresh.values(), *evidence)
         )
-        return RunsStored(ids, existing, len(evidence), change)
+        return RunsStored(ids, existing, sum(len(each.outcomes) for each in credited), change)
 
     def feedback(
         self,
@@ -116,7 +118,8 @@ class Trajectories:
         *,
         used: tuple[UUID, ...] | None,
     ) -> FeedbackStored:
-        """Credits what one retrieve packed (or the `used` part of it)."""
+        """Credits what one retrieve packed (or the `used` part of it). What other retrieves of
+        the same run were told stays; the run's own outcome, if it comes, replaces them all."""
         decision = tx.decision(scope, retrieval_id)
         if decision is None:
             raise RetrievalNotFound(retrieval_id)
@@ -132,6 +135,7 @@ class Trajectories:
                 namespace=namespace,
                 used=used,
                 offered=decision.packed,
+                about=frozenset((*decision.packed, *(used or ()))),
             ),
         )
         return self._store_feedback(tx, scope, credited, list(credited.rows))

@@ -216,6 +216,36 @@ def test_an_outcome_is_shared_by_what_was_offered_where_use_is_not_told(app: App
         assert belief["mean"] == pytest.approx((1 / 3 + 1) / (1 / 3 + 2))
 
 
+def test_a_run_is_credited_once_whatever_its_retrieves_were_told_before(app: App) -> None:
+    run_id = str(uuid7())
+    for text in ("cups are in the sink", "plates break"):
+        app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": text}})
+    asked = [retrieve(app, text, trajectory_id=run_id, k=1) for text in ("cups", "plates")]
+    items = [found["items"][0]["id"] for found in asked]
+    assert items[0] != items[1]
+
+    def outcomes() -> list[int]:
+        found = [app.admin.get(f"/v1/memories/{item}")["version"] for item in items]
+        return [version["belief"]["outcomes"] for version in found]
+
+    for found in asked:
+        told = {"retrieval_id": found["retrieval_id"], "score": 1.0, "source": "environment"}
+        assert app.admin.post("/v1/feedback", told)["replaced"] == 0
+    assert outcomes() == [1, 1]
+
+    run = {
+        "id": run_id,
+        "namespace": NS,
+        "task": {"goal": "cups"},
+        "outcome": {"score": 0.0, "success": False},
+    }
+    assert app.admin.post("/v1/trajectories", run)["credited"] == 2
+    assert outcomes() == [1, 1]
+    app.admin.delete(f"/v1/trajectories/{run_id}")
+    app.admin.post("/v1/trajectories", run)
+    assert outcomes() == [1, 1]
+
+
 def test_what_never_helps_is_gated_from_the_third_outcome_on(app: App) -> None:
     made = app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": "kick the door"}})
     for n in range(3):
