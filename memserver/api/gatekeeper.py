@@ -38,6 +38,8 @@ class Gatekeeper:
         try:
             caller = await run_in_threadpool(self._access.authenticate, bearer(headers))
             body = await self._body(headers, receive)
+            if body is None:
+                return
             if body and scope["path"] not in RAW_BODIES:
                 if len(body) <= CHECKED_AT_ONCE:
                     check_json(body, self._limits)
@@ -51,8 +53,9 @@ class Gatekeeper:
         state["body_hash"] = hashlib.sha256(body).hexdigest()
         await self._app(scope, _replay(body, receive), send)
 
-    async def _body(self, headers: Headers, receive: Receive) -> bytes:
-        """The whole body, refused as soon as it is known to be over the limit."""
+    async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
+        """The whole body, refused as soon as it is known to be over the limit. None where the
+        sender left before its end: part of a body is no request."""
         limit = self._limits.body
         declared = headers.get("content-length", "0")
         if declared.isdigit() and int(declared) > limit:
@@ -62,7 +65,7 @@ class Gatekeeper:
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                return b""
+                return None
             chunks.append(message.get("body", b""))
             size += len(chunks[-1])
             if size > limit:
