@@ -83,6 +83,13 @@ class RetrieveRequest(Model):
             raise ValueError("name a namespace, or several namespaces")
         return data
 
+    @model_validator(mode="after")
+    def asks_for_some_kind(self) -> "RetrieveRequest":
+        wanted = self.filters and self.filters.kind
+        if self.kinds and wanted and not {wanted.eq, *(wanted.in_ or ())} & {*self.kinds}:
+            raise ValueError("kinds and filters.kind have no kind in common")
+        return self
+
 
 class ArmHit(Model):
     rank: int

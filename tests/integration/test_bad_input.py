@@ -25,6 +25,10 @@ REFUSED: dict[str, tuple[str, str, Any, int, str, str]] = {
         "POST", "/v1/retrieve", {**ASK, "kinds": ["spell"]},
         422, "invalid_request", "kinds",
     ),
+    "kinds that exclude one another": (
+        "POST", "/v1/retrieve", {**ASK, "kinds": ["skill"], "filters": {"kind": {"eq": "fact"}}},
+        422, "invalid_request", "kinds",
+    ),
     "no namespace": ("POST", "/v1/retrieve", {"query": "x"}, 422, "invalid_request", "namespace"),
     "an unknown query parameter": (
         "GET", f"/v1/trajectories?namespace={NS}&colour=red", None,
@@ -95,7 +99,7 @@ REFUSED: dict[str, tuple[str, str, Any, int, str, str]] = {
         "POST", "/v1/feedback", {"score": 1.0, "trajectory_id": str(uuid7())},
         404, "trajectory_not_found", "trajectory",
     ),
-    "a tenant that another may not create": (
+    "a grant that names no namespace": (
         "POST", "/v1/keys", {"role": "writer", "grants": ["../x"]},
         422, "invalid_namespace", "../x",
     ),
