@@ -112,13 +112,7 @@ class Remembering:
         self._access.require_writable(scope, entry.item.namespace)
         if not isinstance(content.body, BODY_OF[entry.item.kind]):
             raise InvalidBody(f"The body is not that of a {entry.item.kind}.")
-        if isinstance(content.body, FactBody):
-            return self._restate(tx, scope, entry, content)
-        if entry.item.status is Status.ACTIVE and _same(entry, content):
-            return Remembered(entry, None)
-        rows = self.next_version(tx, scope, entry, content)
-        change = tx.apply(_draft(scope, Verb.REMEMBER, "new version", *rows.rows))
-        return Remembered(rows.entry, change)
+        return self._restate(tx, scope, entry, content)
 
     def forget(self, tx: Writer, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> Change:
         """Takes an item out of every retrieve and list; its history stays until erased."""
@@ -169,17 +163,16 @@ class Remembering:
     ) -> "NextVersion":
         """The item's next version, which starts from a part of its parent's belief, not yet
         stored. The parent's validity ends where the new one's begins; content that was valid
-        only before the present head does not replace it."""
+        only before the present head does not replace it, and no rows come of such content that
+        is known for its time already."""
         head = entry.version
-        number = 1 + max(
-            (version.number for version in reader.versions(scope, entry.item.id)), default=0
-        )
+        known = reader.versions(scope, entry.item.id)
+        number = 1 + max((version.number for version in known), default=0)
         version = self._version(
             entry.item.id, entry.item.namespace, content, number=number, parent=head.id
         )
         if version.valid_from < head.valid_from:
-            past = replace(version, valid_to=head.valid_from)
-            return NextVersion(Entry(entry.item, head), (past,))
+            return NextVersion(Entry(entry.item, head), _inserted(version, known))
         closed = replace(head, valid_to=version.valid_from)
         item = replace(
             entry.item,
@@ -195,7 +188,9 @@ class Remembering:
         if known.item.status is Status.ACTIVE and _same(known, content):
             return Remembered(known, None)
         following = self.next_version(tx, scope, known, content)
-        change = tx.apply(_draft(scope, Verb.REMEMBER, "new value", *following.rows))
+        if not following.rows:
+            return Remembered(known, None)
+        change = tx.apply(_draft(scope, Verb.REMEMBER, "new version", *following.rows))
         return Remembered(following.entry, change)
 
     def _version(
@@ -252,6 +247,21 @@ class NextVersion:
 
     entry: Entry
     rows: tuple[Row, ...]
+
+
+def _inserted(past: Version, known: Sequence[Version]) -> tuple[Version, ...]:
+    """A version of earlier times in its place: it ends where the one that held then did, which
+    ends where it begins; before all others, it ends where the first of them begins."""
+    begins = past.valid_from
+    held = [
+        v for v in known if v.valid_from <= begins and (v.valid_to is None or begins < v.valid_to)
+    ]
+    if not held:
+        first = min(v.valid_from for v in known if v.valid_from > begins)
+        return (replace(past, valid_to=first),)
+    if held[0].content_hash == past.content_hash:
+        return ()
+    return (replace(past, valid_to=held[0].valid_to), replace(held[0], valid_to=begins))
 
 
 def fact_id(namespace: Namespace, body: FactBody) -> UUID:

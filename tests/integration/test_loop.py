@@ -303,6 +303,33 @@ def test_a_new_value_of_a_fact_is_a_new_version_and_only_it_is_found(app: App) -
     assert versions[0]["valid_to"] is None
 
 
+def test_a_fact_told_late_takes_its_place_in_time(app: App) -> None:
+    def tell(value: str, month: int) -> dict[str, Any]:
+        fact = {"entity": "Ada", "key": "lives in", "value": value}
+        since = f"2026-{month:02}-01T00:00:00Z"
+        told: dict[str, Any] = app.admin.post(
+            "/v1/memories", {"namespace": NS, "kind": "fact", "body": fact, "valid_from": since}
+        )
+        return told
+
+    fact = tell("Paris", 3)["id"]
+    for value, month in (("Rome", 7), ("Oslo", 5), ("Lima", 1)):
+        assert tell(value, month)["existing"] is False
+    assert tell("Oslo", 6)["existing"] is True
+
+    versions = app.admin.get(f"/v1/memories/{fact}/history")["versions"]
+    spans = {
+        v["body"]["value"]: (v["valid_from"][5:7], (v["valid_to"] or "")[5:7]) for v in versions
+    }
+    assert spans == {
+        "Lima": ("01", "03"),
+        "Paris": ("03", "05"),
+        "Oslo": ("05", "07"),
+        "Rome": ("07", ""),
+    }
+    assert "Rome" in retrieve(app, "where does Ada live")["items"][0]["text"]
+
+
 def test_what_is_stored_is_found_after_a_rebuild_of_the_index(app: App, finished: Finish) -> None:
     app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": "the red key"}})
     done = finished(app.admin.post("/v1/reindex"))
