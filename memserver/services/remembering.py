@@ -112,6 +112,8 @@ class Remembering:
         self._access.require_writable(scope, entry.item.namespace)
         if not isinstance(content.body, BODY_OF[entry.item.kind]):
             raise InvalidBody(f"The body is not that of a {entry.item.kind}.")
+        if _about(content.body) != _about(entry.version.body):
+            raise InvalidBody("A fact keeps its entity and key; remember another fact instead.")
         return self._restate(tx, scope, entry, content)
 
     def forget(self, tx: Writer, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> Change:
@@ -268,6 +270,11 @@ def fact_id(namespace: Namespace, body: FactBody) -> UUID:
     """One item a namespace, entity and key, so that a new value finds the old one."""
     name = "\x1f".join((str(namespace.id), "fact", body.entity, body.key))
     return uuid.uuid5(namespace.tenant, name)
+
+
+def _about(body: Body) -> tuple[str, str] | None:
+    """What a fact is found by when its value changes, None for other bodies."""
+    return (body.entity, body.key) if isinstance(body, FactBody) else None
 
 
 def _same(entry: Entry, content: Content) -> bool:

@@ -303,6 +303,16 @@ def test_a_new_value_of_a_fact_is_a_new_version_and_only_it_is_found(app: App) -
     assert versions[0]["valid_to"] is None
 
 
+def test_a_fact_does_not_become_another_fact(app: App) -> None:
+    fact = {"entity": "Ada", "key": "lives in", "value": "Paris"}
+    told = app.admin.post("/v1/memories", {"namespace": NS, "kind": "fact", "body": fact})
+    versions = f"/v1/memories/{told['id']}/versions"
+    refused = app.admin("POST", versions, json={"body": {**fact, "entity": "Bob"}})
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_body")
+    assert app.admin("POST", versions, json={"body": {**fact, "value": "Rome"}}).status_code == 201
+
+
 def test_a_fact_told_late_takes_its_place_in_time(app: App) -> None:
     def tell(value: str, month: int) -> dict[str, Any]:
         fact = {"entity": "Ada", "key": "lives in", "value": value}
