@@ -112,10 +112,14 @@ class Access:
             return reader.keys(scope, page)
 
     def revoke_key(self, tx: Writer, scope: Scope, key_id: UUID) -> Key:
-        """The key, which opens nothing from now on. Revoking twice is harmless."""
+        """The key, which opens nothing from now on. Revoking twice is harmless. Only the system
+        key revokes itself: no later start prints another."""
         self.require_admin(scope, "revoke keys")
-        if tx.key(scope, key_id) is None:
+        key = tx.key(scope, key_id)
+        if key is None:
             raise KeyNotFound(key_id)
+        if key.role is Role.SYSTEM and scope.role is not Role.SYSTEM:
+            raise RoleForbidden(scope.role, "revoke the system key")
         tx.revoke_key(key_id, scope.tenant)
         revoked = tx.key(scope, key_id)
         if revoked is None:

@@ -233,6 +233,20 @@ def test_an_admin_gives_no_more_than_they_have(world: World) -> None:
     assert admin.with_key("writer", "acme/a/**").get("/v1/namespaces")["rows"]
 
 
+def test_an_admin_takes_away_no_more_than_they_could_give(app: App) -> None:
+    admin = app.admin.with_key("admin", "**")
+    narrow = app.admin.with_key("admin", "acme/**")
+    system = app.admin.rows("/v1/keys")[0]
+    wider = app.admin.post("/v1/keys", {"role": "reader", "grants": ["acme", "other"]})
+    own = narrow.post("/v1/keys", {"role": "reader", "grants": ["acme/a"]})
+
+    refused = admin("DELETE", f"/v1/keys/{system['id']}")
+    assert (refused.status_code, refused.json()["code"]) == (403, "role_forbidden")
+    assert narrow("DELETE", f"/v1/keys/{wider['id']}").status_code == 404
+    assert narrow("DELETE", f"/v1/keys/{own['id']}").status_code == 200
+    assert app.admin.delete(f"/v1/keys/{system['id']}")["revoked_at"] is not None
+
+
 def test_a_revoked_key_opens_nothing_from_then_on(world: World) -> None:
     admin = world.admins["one"]
     made = admin.post("/v1/keys", {"role": "reader", "grants": ["acme"]})
