@@ -90,7 +90,7 @@ class ConsolidateRunner:
         scope = scope_of(operation)
         entries = self._entries(scope, operation.namespace)
         made = make_plan(entries, near=self._near(entries), now=self._clock())
-        report = {**made.to_json(), "heads": _heads(entries)}
+        report = {**made.to_json(), "heads": _heads(entries, made)}
         return lambda _: Outcome(report=report, note=f"{made.before} → {made.after} items")
 
     def _apply(self, operation: Operation) -> Effect:
@@ -164,9 +164,15 @@ class ConsolidateRunner:
         return cosine
 
 
-def _heads(entries: Sequence[Rated]) -> dict[str, str]:
-    """What the plan was made for, so that it is never applied to something else."""
-    return {str(rated.item): str(rated.version) for rated in entries}
+def _heads(entries: Sequence[Rated], plan: Plan) -> dict[str, str]:
+    """What the plan bears on as it stood then, so that it is never applied to something else."""
+    touched = {action.item for action in plan.actions}
+    targets = {action.into for action in plan.actions}
+    return {
+        str(rated.item): str(rated.version)
+        for rated in entries
+        if rated.item in touched or rated.version in targets
+    }
 
 
 def _applied(
@@ -174,11 +180,8 @@ def _applied(
 ) -> list[Item]:
     """The items as they stand once the plan is carried out. Raises `PlanOutdated` where one
     that it touches, or merges into, has changed since."""
-    targets = [action.into for action in plan.actions if action.into is not None]
-    into = {version: item for item, version in heads.items() if version in set(targets)}
-    touched = {action.item for action in plan.actions} | set(into.values())
-    found = tx.items_by_id(scope, list(touched))
-    for item_id in touched:
+    found = tx.items_by_id(scope, list(heads))
+    for item_id in heads:
         entry = found.get(item_id)
         if (
             entry is None

@@ -147,17 +147,19 @@ def test_telling_the_same_again_brings_back_what_was_consolidated_away(
 
 
 def test_a_plan_that_no_longer_fits_is_not_applied(app: App, finished: Finish) -> None:
+    other = app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": "Feed the cat."}})
     for text in ("Shut the tap.", "shut the tap!"):
         app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": text}})
     plan = finished(app.admin.post("/v1/consolidate", {"namespace": NS}))
-    assert plan["report"]["actions"]
-    touched = plan["report"]["actions"][0]["item"]
+    (action,) = plan["report"]["actions"]
+    touched = action["item"]
+    assert plan["report"]["heads"].keys() == {touched, *plan["report"]["kept"]} - {other["id"]}
     app.admin.post(f"/v1/memories/{touched}/versions", {"body": {"text": "Leave it running."}})
     done = finished(app.admin.post("/v1/consolidate", {"namespace": NS, "plan": plan["id"]}))
 
     assert done["state"] == "failed"
     assert "plan_outdated" in done["error"]
-    assert len(state(app)) == 2
+    assert len(state(app)) == 3
 
 
 def test_an_undo_in_the_way_of_later_changes_names_them(app: App) -> None:
