@@ -32,7 +32,7 @@ async def add_trajectory(
 ) -> Response:
     """Store one run, and credit its outcome to the item versions that it used."""
     namespace = await call.writable(sent.namespace)
-    run = parsing.run(sent, namespace, datetime.now(UTC))
+    run = await call.read(lambda: parsing.run(sent, namespace, _now()))
     return await call.write(
         lambda tx: shaping.run_stored(call.services.trajectories.add(tx, call.scope, [run])),
         status=201,
@@ -46,7 +46,7 @@ async def add_trajectories(
 ) -> Response:
     """Store many runs in one change: all of them, or none."""
     namespace = await call.writable(sent.namespace)
-    runs = parsing.runs(sent.trajectories, namespace, datetime.now(UTC))
+    runs = await call.read(lambda: parsing.runs(sent.trajectories, namespace, _now()))
     return await call.write(
         lambda tx: shaping.runs_stored(call.services.trajectories.add(tx, call.scope, runs)),
         status=201,
