@@ -98,15 +98,19 @@ class Trajectories:
         used: tuple[UUID, ...] | None,
     ) -> FeedbackStored:
         """Credits an outcome told later. It becomes the run's own outcome where the run has
-        none, or one of the same source; another source's judgement stands beside it."""
+        none, or one of the same source, whose cost it keeps; another source's judgement stands
+        beside it."""
         run = tx.trajectory(scope, trajectory_id)
         if run is None:
             raise TrajectoryNotFound(trajectory_id)
         self._access.require_writable(scope, run.namespace)
         credited = self._credit(tx, scope, run, outcome, used=used)
         rows: list[Row] = list(credited.rows)
-        if run.outcome is None or run.outcome.source == outcome.source:
+        if run.outcome is None:
             rows.append(replace(run, outcome=outcome, used=run.used if used is None else used))
+        elif run.outcome.source == outcome.source:
+            told = outcome if outcome.cost is not None else replace(outcome, cost=run.outcome.cost)
+            rows.append(replace(run, outcome=told, used=run.used if used is None else used))
         return self._store_feedback(tx, scope, credited, rows)
 
     def _feedback_on_retrieval(

@@ -179,7 +179,7 @@ def test_an_outcome_credits_what_was_used_and_later_feedback_replaces_it(app: Ap
         "namespace": NS,
         "task": {"goal": "clean a cup", "type": "clean"},
         "steps": [{"observation": "a cup", "action": "use the sink"}],
-        "outcome": {"score": 0.0, "success": False},
+        "outcome": {"score": 0.0, "success": False, "cost": 3.5},
         "used": [made["version_id"]],
     }
     stored = app.admin.post("/v1/trajectories", run)
@@ -193,6 +193,8 @@ def test_an_outcome_credits_what_was_used_and_later_feedback_replaces_it(app: Ap
     )
     belief = app.admin.get(f"/v1/memories/{made['id']}")["version"]["belief"]
     assert (belief["outcomes"], belief["mean"]) == (1, pytest.approx(2 / 3))
+    outcome = app.admin.get(f"/v1/trajectories/{run['id']}")["outcome"]
+    assert (outcome["score"], outcome["cost"]) == (1.0, 3.5)
     # The run itself can still be sent again: the feedback is no other content.
     assert app.admin.post("/v1/trajectories", run)["existing"] is True
 
