@@ -17,7 +17,7 @@ class Distill(Model):
 
 class Consolidate(Model):
     """Shrink a namespace's bank. Without `apply` the operation's report is a plan to read;
-    `apply` with `plan` applies that operation's plan, or nothing where it no longer fits."""
+    `plan` applies that operation's plan, or nothing where it no longer fits."""
 
     namespace: NamespacePath
     apply: bool = False

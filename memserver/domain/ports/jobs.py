@@ -9,9 +9,9 @@ class Work(Protocol):
     effect and its marker are committed together in our SQL."""
 
     def begin(self, operation_id: UUID, attempt: int) -> tuple[str, ...]:
-        """Marks the operation running and gives its steps' names, the same at every call. None
-        where nothing is left to do: it has ended, has no steps (and so ends now), or has come
-        to a later attempt. Then `succeed` must not be called."""
+        """Marks the operation running and gives its steps' names, the same at every call. No
+        names where nothing is left to do: it has ended, has no steps (and so ends now), or has
+        come to a later attempt. Then `succeed` must not be called."""
 
     def step(self, operation_id: UUID, name: str) -> None:
         """Does one step, unless its marker is there. Raises `OperationCancelled`."""
