@@ -21,6 +21,6 @@ def test_the_bank_beats_the_nearest_run_and_undo_puts_it_back() -> None:
 
     assert shown["f1_bank"] > shown["f1_nearest_run"] > shown["f1_constant"] > 0
     assert shown["items_consolidated"] < shown["items_before"] == shown["items_undone"]
-    assert shown["f1_undone"] == shown["f1_bank"]
+    assert shown["f1_undone"] == shown["f1_fed_back"]
     # A smaller bank must not say less.
-    assert shown["f1_consolidated"] >= shown["f1_bank"] - 0.02
+    assert shown["f1_consolidated"] >= shown["f1_fed_back"] - 0.02
