@@ -7,7 +7,7 @@ from pathlib import Path
 
 import uvicorn
 
-from memserver.app.server import Server, open_parts
+from memserver.app.server import Parts, Server, open_parts
 from memserver.app.settings import Settings
 from memserver.domain.errors import PortTaken
 
@@ -25,7 +25,9 @@ class AnnouncingServer(uvicorn.Server):
             print(self._announcement(), flush=True)
 
 
-def serve(settings: Settings, *, as_json: bool) -> None:
+def serve(
+    settings: Settings, *, as_json: bool, make_parts: Callable[[Settings], Parts] = open_parts
+) -> None:
     """Runs the server in this thread until a signal stops it. The port is bound first, so that
     a taken one (`PortTaken`) is known before anything is opened."""
     with socket.socket(_family(settings.host), socket.SOCK_STREAM) as bound:
@@ -34,7 +36,7 @@ def serve(settings: Settings, *, as_json: bool) -> None:
             bound.bind((settings.host, settings.port))
         except OSError as error:
             raise PortTaken(settings.host, settings.port, error.strerror or "") from error
-        server = Server(settings, open_parts(settings))
+        server = Server(settings, make_parts(settings))
         address = _url(settings.host, bound.getsockname()[1])
         config = uvicorn.Config(
             server.api,
