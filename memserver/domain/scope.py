@@ -40,6 +40,15 @@ def covers(pattern: str, path: str) -> bool:
     return path == root or (root != pattern and path.startswith(root + "/"))
 
 
+def contains(outer: str, inner: str) -> bool:
+    """Whether the pattern `outer` reaches all that the pattern `inner` does."""
+    if outer in (EVERYTHING, inner):
+        return True
+    return (
+        inner != EVERYTHING and outer.endswith("/**") and covers(outer, inner.removesuffix("/**"))
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Tenant:
     """The isolation boundary: every row and every index point carries one."""

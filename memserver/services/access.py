@@ -22,6 +22,7 @@ from memserver.domain.scope import (
     Role,
     Scope,
     Tenant,
+    contains,
     covers,
     is_path,
     is_pattern,
@@ -95,7 +96,7 @@ class Access:
         home = tx.tenant_by_id(scope.tenant)
         if tenant is None or tenant == home.name:
             for grant in grants:
-                if not any(_within(grant, own) for own in scope.grants):
+                if not any(contains(own, grant) for own in scope.grants):
                     raise NamespaceForbidden(grant, "grant access to")
             return self._issue(tx, home, role, tuple(grants), label)
         if scope.role is not Role.SYSTEM:
@@ -212,17 +213,6 @@ class Access:
         """Raises `RoleForbidden` for writers and readers."""
         if not scope.may_administer:
             raise RoleForbidden(scope.role, wanted)
-
-
-def _within(grant: str, own: str) -> bool:
-    """Whether all that `grant` reaches is reached by `own`."""
-    if own == EVERYTHING:
-        return True
-    if grant == EVERYTHING:
-        return False
-    if grant.endswith("/**") and not own.endswith("/**"):
-        return False
-    return covers(own, grant.removesuffix("/**"))
 
 
 def _overlap(pattern: str, grant: str) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Select, exists, or_, select
 
 from memserver.domain.ports.store import Page, PageRequest
-from memserver.domain.scope import EVERYTHING, Key, Namespace, Role, Scope, Tenant, covers
+from memserver.domain.scope import Key, Namespace, Role, Scope, Tenant, contains
 from memserver.storage.sql import cursors
 from memserver.storage.sql.reach import granted, path_matches
 from memserver.storage.sql.tables import API_KEY, NAMESPACE, TENANT
@@ -117,15 +117,7 @@ def _key_cursor(key: Key) -> str:
 def _within(grants: tuple[str, ...], scope: Scope) -> bool:
     """Whether all that the grants reach, the scope reaches as well. A key that reaches further
     is none of the scope's business: it could be revoked, or its label read."""
-    return all(any(_contains(own, grant) for own in scope.grants) for grant in grants)
-
-
-def _contains(outer: str, inner: str) -> bool:
-    if outer in (EVERYTHING, inner):
-        return True
-    return (
-        inner != EVERYTHING and outer.endswith("/**") and covers(outer, inner.removesuffix("/**"))
-    )
+    return all(any(contains(own, grant) for own in scope.grants) for grant in grants)
 
 
 def _to_key(row: Cells) -> Key:
