@@ -71,9 +71,15 @@ class Call:
         position = reply.body.get("position")
         if not isinstance(position, int):
             return JSONResponse(reply.body, reply.status)
-        searchable = await self._searchable(position, wait)
+        # Where nothing was new, what it repeats may not be searchable yet.
+        awaited: int = position or await run_in_threadpool(self._head_position)
+        searchable = await self._searchable(awaited, wait)
         status = reply.status if searchable else 202
         return JSONResponse({**reply.body, "searchable": searchable}, status)
+
+    def _head_position(self) -> int:
+        with self.services.store.reading() as reader:
+            return reader.head_position()
 
     async def _searchable(self, position: int, wait: bool) -> bool:
         indexer = self.services.indexer
@@ -111,8 +117,8 @@ def _write_call(
         raise InvalidIdempotencyKey
     once = Once(
         tenant=call.scope.tenant,
-        route=f"{request.method} {request.url.path}",
-        key=f"{call.scope.key}:{idempotency_key}",
+        route=f"{call.scope.key} {request.method} {request.url.path}",
+        key=idempotency_key,
         body_hash=f"{_state(request).body_hash}:{request.url.query}",
     )
     return replace(call, once=once)

@@ -1,7 +1,7 @@
 """From request models to domain values."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -38,7 +38,7 @@ def run(sent: trajectories.Run, namespace: Namespace, now: datetime) -> Trajecto
         ),
         outcome=None if sent.outcome is None else outcome(sent.outcome),
         used=None if sent.used is None else tuple(sent.used),
-        created_at=now if sent.created_at is None else sent.created_at.astimezone(UTC),
+        created_at=sent.created_at or now,
         mistakes=tuple(sent.mistakes),
         metadata=sent.metadata,
     )
@@ -76,7 +76,7 @@ def content(sent: items.NewMemory | items.NewSkill | items.NewVersion, kind: Kin
             for source in sent.sources
         ),
         metadata=sent.metadata,
-        valid_from=None if sent.valid_from is None else sent.valid_from.astimezone(UTC),
+        valid_from=sent.valid_from,
     )
 
 

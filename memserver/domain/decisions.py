@@ -23,7 +23,8 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One logged choice. A retrieve is a decision; its id is the `retrieval_id`."""
+    """One logged choice. A retrieve is a decision; its id is the `retrieval_id`. `asked_by` is
+    the key that asked: a run's outcome speaks only for what its own sender was offered."""
 
     id: UUID
     tenant: UUID
@@ -36,6 +37,7 @@ class Decision:
     policy: str
     candidates: tuple[Considered, ...]
     created_at: datetime
+    asked_by: UUID | None = None
 
     @property
     def packed(self) -> tuple[UUID, ...]:

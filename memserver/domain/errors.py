@@ -2,6 +2,7 @@
 `code` is the stable name that callers may rely on."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 from uuid import UUID
 
@@ -39,7 +40,7 @@ class RoleForbidden(Forbidden):
     code = "role_forbidden"
 
     def __init__(self, role: str, wanted: str) -> None:
-        super().__init__(f"A key with the role {role!r} may not {wanted}.")
+        super().__init__(f"A key with the role '{role}' may not {wanted}.")
 
 
 # --- what was asked ----------------------------------------------------------------------
@@ -96,6 +97,13 @@ class InvalidBody(Invalid):
     """A body that has not the shape of its item's kind."""
 
     code = "invalid_body"
+
+
+class NotYetValid(Invalid):
+    code = "not_yet_valid"
+
+    def __init__(self, valid_from: datetime) -> None:
+        super().__init__(f"valid_from lies in the future: {valid_from.isoformat()}.")
 
 
 class InvalidImport(Invalid):
@@ -199,7 +207,7 @@ class IdConflict(Conflict):
     code = "id_conflict"
 
     def __init__(self, what: str, row_id: UUID) -> None:
-        super().__init__(f"The {what} {row_id} exists with other content.")
+        super().__init__(f"The {what} {row_id} exists with other content, or in another namespace.")
 
 
 class IdempotencyConflict(Conflict):

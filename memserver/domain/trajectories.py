@@ -55,7 +55,8 @@ class Outcome:
 class Trajectory:
     """One run. `used` are the item versions that the agent says it used; None means that it
     does not say, and every version packed for it is credited instead. `sent_hash` is over the
-    run as it was sent, so that a retry is known even after feedback has changed the outcome."""
+    run as it was sent, so that a retry is known even after feedback has changed the outcome;
+    `sender` is the key that sent it."""
 
     id: UUID
     namespace: Namespace
@@ -68,6 +69,7 @@ class Trajectory:
     mistakes: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
     sent_hash: str = ""
+    sender: UUID | None = None
 
 
 def as_sent(run: Trajectory) -> Trajectory:

@@ -65,6 +65,12 @@ class Access:
             raise Unauthenticated
         return Scope(key.tenant, key.id, key.role, key.grants)
 
+    def is_valid(self, scope: Scope) -> bool:
+        """Whether the scope's key has not been revoked since it was authenticated."""
+        with self._store.reading() as reader:
+            key = reader.key(scope, scope.key)
+        return key is not None and key.revoked_at is None
+
     def first_key(self) -> IssuedKey | None:
         """The system key at the very first start, None at every later one."""
 

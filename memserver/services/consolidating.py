@@ -69,7 +69,8 @@ class Consolidating:
 
 
 class ConsolidateRunner:
-    """Two steps: a plan, whose report people can read, and one change that does all of it."""
+    """One step: a plan, whose report people can read; or a plan and the one change that carries
+    it out. Where no plan was named it is made within the step, so that a retry plans anew."""
 
     verb = Verb.CONSOLIDATE.value
 
@@ -79,35 +80,38 @@ class ConsolidateRunner:
         self._clock = clock
 
     def steps(self, operation: Operation) -> tuple[str, ...]:
-        if "plan" in operation.params:
-            return (APPLY,)
-        return (PLAN, APPLY) if operation.params["apply"] else (PLAN,)
+        return (APPLY,) if operation.params["apply"] else (PLAN,)
 
     def prepare(self, operation: Operation, step: str) -> Effect:
-        return self._plan(operation) if step == PLAN else self._apply(operation)
+        if step == APPLY:
+            return self._apply(operation)
+        report = self._report(operation)
+        note = f"{report['before']} → {report['after']} items"
+        return lambda _: Outcome(report=report, note=note)
 
-    def _plan(self, operation: Operation) -> Effect:
-        scope = scope_of(operation)
-        entries = self._entries(scope, operation.namespace)
+    def _report(self, operation: Operation) -> dict[str, Any]:
+        """A plan for what is there now, as JSON."""
+        entries = self._entries(scope_of(operation), operation.namespace)
         made = make_plan(entries, near=self._near(entries), now=self._clock())
-        report = {**made.to_json(), "heads": _heads(entries, made)}
-        return lambda _: Outcome(report=report, note=f"{made.before} → {made.after} items")
+        return {**made.to_json(), "heads": _heads(entries, made)}
+
+    def _named_plan(self, plan_id: UUID) -> dict[str, Any]:
+        with self._store.reading() as reader:
+            made = reader.any_operation(plan_id)
+        if made is None or made.report is None:
+            raise OperationNotFound(plan_id)
+        return made.report
 
     def _apply(self, operation: Operation) -> Effect:
-        planned = operation
-        if "plan" in operation.params:
-            with self._store.reading() as reader:
-                made = reader.any_operation(UUID(operation.params["plan"]))
-            if made is None:
-                raise OperationNotFound(UUID(operation.params["plan"]))
-            planned = made
-        report = planned.report or {}
+        named = operation.params.get("plan")
+        report = self._report(operation) if named is None else self._named_plan(UUID(named))
+        plan_id = operation.id if named is None else UUID(named)
         plan = Plan.from_json(report)
         scope = scope_of(operation)
 
         def effect(tx: Writer) -> Outcome:
             heads = {UUID(item): UUID(head) for item, head in report["heads"].items()}
-            rows = _applied(tx, scope, plan, heads, planned.id)
+            rows = _applied(tx, scope, plan, heads, plan_id)
             found = {key: report[key] for key in ("before", "after", "actions", "kept")}
             if not rows:
                 return Outcome(report={**found, "applied": 0}, note="nothing to do")

@@ -3,12 +3,12 @@
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from memserver.domain.changes import Change, Draft, Row, Verb
-from memserver.domain.errors import InvalidBody, ItemNotFound
+from memserver.domain.errors import InvalidBody, ItemNotFound, NotYetValid
 from memserver.domain.evidence import Belief, Event, Evidence, total
 from memserver.domain.items import (
     BODY_OF,
@@ -27,6 +27,7 @@ from memserver.domain.scope import Namespace, Scope
 from memserver.services.access import Access
 
 INHERITED_SHARE = 0.5
+CLOCK_SKEW = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ class Remembering:
             number=number,
             title=content.title,
             body=content.body,
-            valid_from=content.valid_from or now,
+            valid_from=_not_ahead(content.valid_from, now),
             recorded_at=now,
             parent=parent,
             method=content.method,
@@ -264,6 +265,16 @@ def _inserted(past: Version, known: Sequence[Version]) -> tuple[Version, ...]:
     if held[0].content_hash == past.content_hash:
         return ()
     return (replace(past, valid_to=held[0].valid_to), replace(held[0], valid_to=begins))
+
+
+def _not_ahead(valid_from: datetime | None, now: datetime) -> datetime:
+    """When content begins to hold: now, or earlier. Clocks that run a little ahead are forgiven;
+    what is to hold only later would hide what holds today. Raises `NotYetValid`."""
+    if valid_from is None:
+        return now
+    if valid_from > now + CLOCK_SKEW:
+        raise NotYetValid(valid_from)
+    return min(valid_from, now)
 
 
 def fact_id(namespace: Namespace, body: FactBody) -> UUID:

@@ -8,7 +8,7 @@ from memserver.domain.changes import Change, Draft, Row, RowRef, Table, Verb
 from memserver.domain.errors import IdConflict, RetrievalNotFound, TrajectoryNotFound
 from memserver.domain.ports import Clock, Page, PageRequest, Reader, Store, TrajectoryFilter, Writer
 from memserver.domain.scope import Scope
-from memserver.domain.trajectories import Outcome, Trajectory
+from memserver.domain.trajectories import Outcome, Trajectory, as_sent
 from memserver.services.access import Access
 from memserver.services.crediting import Credit, Credited, Crediting
 
@@ -43,16 +43,21 @@ class Trajectories:
         self._access = access
         self._crediting = Crediting(clock=clock, new_id=new_id)
 
-    def add(self, tx: Writer, scope: Scope, runs: Sequence[Trajectory]) -> RunsStored:
-        """Stores runs of one namespace in one change. A run that is there already is left as
-        it is; the same id with another content is `IdConflict`, and then nothing is stored."""
+    def add(
+        self, tx: Writer, scope: Scope, runs: Sequence[Trajectory], *, imported: bool = False
+    ) -> RunsStored:
+        """Stores runs of one namespace in one change. A run that is there already, as it was
+        sent or as feedback has made it since, is left as it is; the same id with another content
+        is `IdConflict`, and then nothing is stored. What an `imported` run used on another
+        server is kept, and not credited."""
+        runs = [replace(run, sender=scope.key) for run in runs]
         stored = tx.trajectories_by_id(scope, [run.id for run in runs])
         fresh: dict[UUID, Trajectory] = {}
         for run in runs:
             known = stored.get(run.id) or fresh.get(run.id)
             if known is None:
                 fresh[run.id] = run
-            elif known.sent_hash != run.sent_hash or known.namespace != run.namespace:
+            elif known.namespace != run.namespace or run.sent_hash not in _hashes(known):
                 raise IdConflict("trajectory", run.id)
         existing = tuple(run.id for run in runs if run.id not in fresh)
         ids = tuple(run.id for run in runs)
@@ -61,7 +66,9 @@ class Trajectories:
         # A run may come after feedback on its retrieves, or again after it was deleted: what it
         # says then replaces what stands.
         credited = [
-            self._credit(tx, scope, run, run.outcome)
+            self._credit(
+                tx, scope, run, run.outcome, used=_known_here(tx, scope, run) if imported else None
+            )
             for run in fresh.values()
             if run.outcome is not None
         ]
@@ -183,8 +190,12 @@ class Trajectories:
         named = run.used if used is None else used
         offered: tuple[UUID, ...] = ()
         if named is None:
-            decisions = reader.decisions_of_trajectory(scope, run.id)
-            offered = tuple(version for decision in decisions for version in decision.packed)
+            offered = tuple(
+                version
+                for decision in reader.decisions_of_trajectory(scope, run.id)
+                if decision.asked_by == run.sender
+                for version in decision.packed
+            )
         return self._crediting.evidence(
             reader,
             scope,
@@ -205,6 +216,17 @@ class Trajectories:
     ) -> FeedbackStored:
         change = tx.apply(_draft(scope, Verb.FEEDBACK, "outcome reported", *rows)) if rows else None
         return FeedbackStored(len(credited.outcomes), len(credited.retractions), change)
+
+
+def _hashes(run: Trajectory) -> frozenset[str]:
+    """Under which the same run is known: as it was sent, and as an export would give it now."""
+    return frozenset((run.sent_hash, as_sent(run).sent_hash))
+
+
+def _known_here(reader: Reader, scope: Scope, run: Trajectory) -> tuple[UUID, ...] | None:
+    if run.used is None:
+        return None
+    return tuple(reader.entries_by_version(scope, run.used))
 
 
 def _draft(scope: Scope, verb: Verb, reason: str, *rows: Row) -> Draft:

@@ -1,8 +1,9 @@
 """What all request and response models share."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 R = TypeVar("R")
 
@@ -43,6 +44,17 @@ NamespacePattern = Annotated[
         description="A namespace, a subtree such as `team/**`, or `**` for all.",
     ),
 ]
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("in UTC the time lies outside the years 1 to 9999") from None
+
+
+Time = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""A time with its offset, kept in UTC. Naive times are refused."""
 ShortText = Annotated[str, StringConstraints(max_length=500)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field, StringConstraints, ValidationError, model_validator
 
-from memserver.wire.base import Model, NamespacePath, Receipt, ShortText, Unit
+from memserver.wire.base import Model, NamespacePath, Receipt, ShortText, Time, Unit
 
 Kind = Literal[
     "skill",
@@ -103,7 +103,7 @@ class _Content(Model):
     task_type: ShortText | None = None
     sources: Annotated[list[Source], Field(max_length=1_000)] = Field(default_factory=list)
     metadata: dict[str, Any] = Field(default_factory=dict)
-    valid_from: AwareDatetime | None = None
+    valid_from: Time | None = None
 
 
 class NewMemory(_Content):

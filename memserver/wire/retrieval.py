@@ -3,9 +3,9 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from memserver.wire.base import Model, NamespacePattern, ShortText
+from memserver.wire.base import Model, NamespacePattern, ShortText, Time
 from memserver.wire.items import Belief, Kind, Source
 
 RetrievedKind = Kind | Literal["trajectory"]
@@ -37,8 +37,8 @@ class TextCondition(Model):
 
 
 class TimeCondition(Model):
-    gte: AwareDatetime | None = None
-    lt: AwareDatetime | None = None
+    gte: Time | None = None
+    lt: Time | None = None
 
     @model_validator(mode="after")
     def names_an_operator(self) -> "TimeCondition":

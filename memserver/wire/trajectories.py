@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
-from memserver.wire.base import Finite, Model, NamespacePath, Receipt, ShortText, Unit
+from memserver.wire.base import Finite, Model, NamespacePath, Receipt, ShortText, Time, Unit
 
 OutcomeSource = Literal["environment", "judge", "human", "agent"]
 
@@ -44,7 +44,7 @@ class Run(Model):
     used: Annotated[list[UUID], Field(max_length=1_000)] | None = None
     mistakes: Annotated[list[str], Field(max_length=1_000)] = Field(default_factory=list)
     metadata: dict[str, Any] = Field(default_factory=dict)
-    created_at: AwareDatetime | None = None
+    created_at: Time | None = None
 
 
 class NewTrajectory(Run):

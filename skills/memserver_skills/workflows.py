@@ -22,6 +22,9 @@ ALIKE = 0.9
 SAMPLE = 12
 RIVALS = 12
 TITLE = 100
+
+# No agent can follow a workflow of more steps, and the work grows with the cube of their number.
+LONGEST = 120
 WHEN = 240
 MOST = 0.6
 
@@ -44,7 +47,7 @@ def distil_workflows(runs: Sequence[Trajectory]) -> list[Proposal]:
     solved = [
         run
         for run in slotted(runs, grammar)
-        if run.run.outcome is not None and run.run.outcome.success and run.lines
+        if run.run.outcome is not None and run.run.outcome.success and 0 < len(run.lines) <= LONGEST
     ]
     by_key: dict[str, list[Slotted]] = defaultdict(list)
     for run in solved:

@@ -1,6 +1,7 @@
 """The main job over HTTP, on real runs: import, distill, retrieve, feedback, consolidate, undo."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -369,3 +370,78 @@ def test_a_run_is_the_same_by_whatever_route_it_comes(app: App) -> None:
     assert first["existing"] is False
     assert (line["stored"], line["existing"]) == (0, 1)
     assert (batch["stored"], batch["existing"]) == (0, 1)
+
+
+def test_an_export_can_be_imported_again_here_and_elsewhere(app: App) -> None:
+    note = app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": "use the sink"}})
+    run = {
+        "namespace": NS,
+        "task": {"goal": "clean a cup"},
+        "outcome": {"score": 0.0, "success": False},
+        "used": [note["version_id"]],
+    }
+    stored = app.admin.post("/v1/trajectories", run)
+    told = {"trajectory_id": stored["id"], "score": 1.0, "source": "environment"}
+    app.admin.post("/v1/feedback", told)
+    exported = app.admin.get(f"/v1/trajectories/{stored['id']}")
+    line = json.dumps({k: v for k, v in exported.items() if k != "namespace"}).encode()
+
+    here = app.admin.post(f"/v1/trajectories/import?namespace={NS}", content=line)
+    assert (here["stored"], here["existing"]) == (0, 1)
+    tenant = app.admin.with_key("admin", "**", tenant="elsewhere")
+    there = tenant.post(f"/v1/trajectories/import?namespace={NS}", content=line)
+    assert (there["stored"], there["credited"]) == (1, 0)
+    assert tenant.get(f"/v1/trajectories/{stored['id']}")["used"] == [note["version_id"]]
+
+
+def test_what_others_retrieved_in_a_runs_name_is_not_credited(app: App) -> None:
+    writer = app.admin.with_key("writer", NS)
+    reader = app.admin.with_key("reader", "**")
+    used = writer.post("/v1/memories", {"namespace": NS, "body": {"text": "cups are in the sink"}})
+    other = app.admin.post("/v1/memories", {"namespace": "other", "body": {"text": "cups break"}})
+    run_id = str(uuid7())
+    ask = {"query": "cups", "trajectory_id": run_id}
+    writer.post("/v1/retrieve", {**ask, "namespace": NS})
+    reader.post("/v1/retrieve", {**ask, "namespace": "other"})
+    writer.post("/v1/trajectories", {"id": run_id, "namespace": NS, "task": {"goal": "cups"}})
+    told = app.admin.post("/v1/feedback", {"trajectory_id": run_id, "score": 0.0})
+
+    assert told["credited"] == 1
+    outcomes = [
+        app.admin.get(f"/v1/memories/{item['id']}")["version"]["belief"]["outcomes"]
+        for item in (used, other)
+    ]
+    assert outcomes == [1, 0]
+
+
+def test_the_same_file_can_be_imported_into_two_namespaces(app: App) -> None:
+    line = b'{"task": {"goal": "open the door"}}'
+    stored = [
+        app.admin.post(f"/v1/trajectories/import?namespace={namespace}", content=line)["stored"]
+        for namespace in ("one", "two", "one")
+    ]
+    assert stored == [1, 1, 0]
+
+
+def test_what_holds_only_later_is_refused_and_a_fast_clock_is_forgiven(app: App) -> None:
+    now = datetime.now(UTC)
+    fact = {"entity": "Ada", "key": "lives in", "value": "Paris"}
+    told = {"namespace": NS, "kind": "fact", "body": fact}
+    later = {**told, "valid_from": (now + timedelta(days=1)).isoformat()}
+    refused = app.admin("POST", "/v1/memories", json=later)
+    assert (refused.status_code, refused.json()["code"]) == (422, "not_yet_valid")
+    beyond = {**told, "valid_from": "9999-12-31T23:59:59-23:59"}
+    assert app.admin("POST", "/v1/memories", json=beyond).status_code == 422
+
+    ahead = {**told, "valid_from": (now + timedelta(seconds=20)).isoformat()}
+    app.admin.post("/v1/memories", ahead)
+    assert len(retrieve(app, "where does Ada live")["items"]) == 1
+
+
+def test_a_repeated_write_says_whether_it_can_be_found(app: App) -> None:
+    note = {"namespace": NS, "body": {"text": "the red key"}}
+    app.admin.post("/v1/memories", note)
+    again = app.admin("POST", "/v1/memories", json=note)
+
+    assert (again.status_code, again.json()["existing"]) == (201, True)
+    assert again.json()["searchable"] is True

@@ -125,4 +125,6 @@ async def _events(first: Operation, call: Call, seconds: float) -> AsyncIterator
             yield ": still here\n\n"
             spoke = time.monotonic()
         await asyncio.sleep(LOOK_EVERY_S)
+        if not await call.read(lambda: call.services.access.is_valid(call.scope)):
+            return
         now = await _current(first.id, call)

@@ -69,7 +69,9 @@ async def import_trajectories(
     namespace = await call.writable(query.namespace)
     runs = await call.read(lambda: list(IMPORTERS[query.format](body, namespace, _now)))
     return await call.write(
-        lambda tx: shaping.runs_stored(call.services.trajectories.add(tx, call.scope, runs)),
+        lambda tx: shaping.runs_stored(
+            call.services.trajectories.add(tx, call.scope, runs, imported=True)
+        ),
         status=201,
         wait=query.wait,
     )

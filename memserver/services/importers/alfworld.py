@@ -139,7 +139,7 @@ def _trajectory(memory: _Memory, namespace: Namespace, now: datetime) -> Traject
         "final_observation": rows[-1].critical_observation if rows else None,
     }
     run = Trajectory(
-        id=content_id("alfworld-condensed", memory.memory_id),
+        id=content_id("alfworld-condensed", namespace, memory.memory_id),
         namespace=namespace,
         task=Task(
             goal=content.task_meta.original_goal,

@@ -11,6 +11,8 @@ from uuid import UUID, uuid5
 
 from pydantic import ValidationError
 
+from memserver.domain.scope import Namespace
+
 DEEPEST = 32
 _LARGEST = 2**63 - 1
 
@@ -43,9 +45,10 @@ def parse(text: str, start: int = 0) -> tuple[Any, int]:
     return value, end
 
 
-def content_id(kind: str, value: Any) -> UUID:
-    """The same id for the same content, whoever imports it wherever."""
-    return uuid5(_ROOT, f"{kind}:{digest(value)}")
+def content_id(kind: str, namespace: Namespace, value: Any) -> UUID:
+    """The same id for the same content in the same namespace. Ids are unique within a tenant, so
+    whoever imports a public file first must not stand in the way of its other namespaces."""
+    return uuid5(_ROOT, f"{kind}:{namespace.path}:{digest(value)}")
 
 
 def digest(value: Any) -> str:

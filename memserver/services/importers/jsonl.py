@@ -116,7 +116,7 @@ def _read(line: bytes, namespace: Namespace, now: datetime) -> Trajectory:
         raise Unreadable(first_fault(fault)) from fault
     sent = run.model_dump(mode="json", exclude={"id", "created_at"})
     stored = Trajectory(
-        id=run.id or content_id("jsonl", sent),
+        id=run.id or content_id("jsonl", namespace, sent),
         namespace=namespace,
         task=Task(**run.task.model_dump()),
         agent=run.agent,

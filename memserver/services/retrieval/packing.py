@@ -32,7 +32,8 @@ def pack(
             break
         packed.append(Packed(candidate, score, candidate.text, tokens))
         left = None if left is None else left - tokens
-    while budget_tokens is not None and packed and count(as_text(packed)) > budget_tokens:
+    # Texts put together may count for more than each by itself.
+    while budget_tokens is not None and len(packed) > 1 and count(as_text(packed)) > budget_tokens:
         packed.pop()
     return tuple(packed)
 

@@ -15,7 +15,14 @@ from memserver.domain.ports import Clock, Encoder, SparseEncoder, Store, VectorI
 from memserver.domain.scope import Namespace, Scope
 from memserver.services.access import Access
 from memserver.services.retrieval import arms, candidates, gates, packing
-from memserver.services.retrieval.query import Candidate, Packed, Query, Retrieved, Standing
+from memserver.services.retrieval.query import (
+    TRAJECTORY,
+    Candidate,
+    Packed,
+    Query,
+    Retrieved,
+    Standing,
+)
 
 POLICY = "fixed-1"
 NOT_FOUND = Standing(rank=0, score=0.0)
@@ -69,24 +76,17 @@ class Retrieve:
             count=self._encoder.count_tokens,
             length=self._length,
         )
-        decision_id = self._new_id()
-        # Nobody waits for the log, so its features are not worked out before the reply either.
-        self._store.write_later(
-            lambda tx: tx.add_decision(
-                self._decision(
-                    decision_id, scope, query, namespaces, loaded, refused, ranked, packed, now
-                )
-            )
-        )
+        decision = self._decision(scope, query, namespaces, loaded, refused, ranked, packed, now)
+        self._store.write_later(lambda tx: tx.add_decision(decision))
         text = packing.as_text(packed)
         return Retrieved(
-            retrieval_id=decision_id,
+            retrieval_id=decision.id,
             packed=packed,
             text=text,
             tokens=self._encoder.count_tokens(text) if text else 0,
             token_counter=self._encoder.counter,
             budget_tokens=query.budget_tokens,
-            policy=POLICY,
+            policy=decision.policy,
             left_out=dict(sorted(Counter(refused.values()).items())),
         )
 
@@ -111,7 +111,6 @@ class Retrieve:
 
     def _decision(
         self,
-        decision_id: UUID,
         scope: Scope,
         query: Query,
         namespaces: Sequence[Namespace],
@@ -124,7 +123,7 @@ class Retrieve:
         ranks = {candidate.document: rank for rank, (candidate, _) in enumerate(ranked, 1)}
         handed_out = {item.candidate.document for item in packed}
         return Decision(
-            id=decision_id,
+            id=self._new_id(),
             tenant=scope.tenant,
             namespaces=tuple(namespaces),
             verb="retrieve",
@@ -144,6 +143,7 @@ class Retrieve:
                 for candidate in loaded
             ),
             created_at=now,
+            asked_by=scope.key,
         )
 
     def _features(self, candidate: Candidate, query: Query, now: datetime) -> Features:
@@ -173,8 +173,9 @@ class Retrieve:
         )
 
     def _length(self, candidate: Candidate) -> int:
-        """Versions never change, so their lengths are counted once."""
-        if candidate.grounded:
+        """Versions never change, so their lengths are counted once; what was fitted to a goal
+        and runs, which feedback alters, are counted anew."""
+        if candidate.grounded or candidate.kind == TRAJECTORY:
             return self._encoder.count_tokens(candidate.text)
         known = self._tokens.get(candidate.document)
         if known is None:

@@ -94,6 +94,7 @@ def _trajectory_row(value: Trajectory) -> dict[str, Any]:
         "mistakes": list(value.mistakes),
         "metadata": _as_read_back(value.metadata),
         "sent_hash": value.sent_hash,
+        "sender": value.sender,
         "created_at": value.created_at,
     }
 
@@ -138,6 +139,7 @@ TRAJECTORY_COLUMNS: tuple[Column[Any], ...] = tuple(
         "metadata",
         "created_at",
         "sent_hash",
+        "sender",
     )
 )
 
@@ -159,6 +161,7 @@ def to_trajectory(cells: Cells, names: Names) -> Trajectory:
         metadata,
         created_at,
         sent_hash,
+        sender,
     ) = cells
     return Trajectory(
         id=row_id,
@@ -179,6 +182,7 @@ def to_trajectory(cells: Cells, names: Names) -> Trajectory:
         mistakes=tuple(mistakes),
         metadata=metadata,
         sent_hash=sent_hash,
+        sender=sender,
     )
 
 

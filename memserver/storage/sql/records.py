@@ -42,6 +42,7 @@ def decision_row(decision: Decision) -> dict[str, Any]:
         ],
         "features": zlib.compress(np.array(flat, "<f8").tobytes(), _COMPRESSION),
         "created_at": decision.created_at,
+        "asked_by": decision.asked_by,
     }
 
 
@@ -60,6 +61,7 @@ DECISION_COLUMNS: tuple[Column[Any], ...] = tuple(
         "candidates",
         "features",
         "created_at",
+        "asked_by",
     )
 )
 
@@ -85,6 +87,7 @@ def to_decision(cells: Cells, names: Names) -> Decision:
         candidates,
         features,
         created_at,
+        asked_by,
     ) = cells
     return Decision(
         id=row_id,
@@ -98,6 +101,7 @@ def to_decision(cells: Cells, names: Names) -> Decision:
         policy=policy,
         candidates=_candidates(candidates, features),
         created_at=created_at,
+        asked_by=asked_by,
     )
 
 

@@ -121,6 +121,7 @@ class TrajectoryRow(Base, table=True):
     mistakes: list[str] = Field(sa_type=EXACT_JSON)
     metadata_: dict[str, Any] = Field(sa_column=Column("metadata", EXACT_JSON, nullable=False))
     sent_hash: str
+    sender: UUID | None
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 
@@ -285,6 +286,7 @@ class DecisionRow(Base, table=True):
     policy: str
     candidates: list[list[Any]] = Field(sa_type=EXACT_JSON)
     features: bytes
+    asked_by: UUID | None
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 

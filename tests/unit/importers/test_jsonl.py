@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -81,12 +81,14 @@ def test_what_is_left_out_is_empty_and_the_time_is_the_clocks() -> None:
 
 def test_a_run_without_an_id_gets_the_same_one_at_every_import() -> None:
     [first] = read(MINIMAL)
-    [again] = list(
-        IMPORTERS["jsonl"](to_json(MINIMAL), Namespace(2, UUID(int=2), "b"), lambda: NOW)
+    [again] = list(IMPORTERS["jsonl"](to_json(MINIMAL), NAMESPACE, lambda: NOW + timedelta(days=1)))
+    [elsewhere] = list(
+        IMPORTERS["jsonl"](to_json(MINIMAL), Namespace(2, UUID(int=1), "b"), lambda: NOW)
     )
     [other] = read({"task": {"goal": "another"}})
 
     assert first.id == again.id
+    assert first.id != elsewhere.id
     assert first.id != other.id
 
 

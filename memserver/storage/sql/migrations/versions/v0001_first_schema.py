@@ -96,6 +96,7 @@ def upgrade() -> None:
         sa.Column("policy", sa.String(), nullable=False),
         sa.Column("candidates", JSON, nullable=False),
         sa.Column("features", sa.LargeBinary(), nullable=False),
+        sa.Column("asked_by", sa.Uuid(), nullable=True),
         sa.Column("created_at", TIME, nullable=False),
         sa.ForeignKeyConstraint(["tenant_id"], ["tenant.id"], name=op.f("fk_decision_tenant_id")),
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_decision")),
@@ -312,6 +313,7 @@ def upgrade() -> None:
         sa.Column("mistakes", JSON, nullable=False),
         sa.Column("metadata", JSON, nullable=False),
         sa.Column("sent_hash", sa.String(), nullable=False),
+        sa.Column("sender", sa.Uuid(), nullable=True),
         sa.Column("created_at", TIME, nullable=False),
         sa.ForeignKeyConstraint(
             ["namespace_id", "tenant_id"],
