@@ -341,9 +341,9 @@ class Memory:
         timeout: float = WAIT_SECONDS,
         on_progress: OnProgress | None = None,
     ) -> Operation:
-        """Turns a namespace's runs into skills, hints and rules, in one change a method: the report's
-        `changes` lists them, `change_id` is the last. With `wait` it returns when that is done, and
-        raises OperationFailed or, after `timeout` seconds, OperationTimeout."""
+        """Turns a namespace's runs into skills, hints and rules, in one change a method: the
+        report's `changes` lists them, `change_id` is the last. With `wait` it returns when that is
+        done, and raises OperationFailed or, after `timeout` seconds, OperationTimeout."""
         request = checked(Distill, namespace=namespace, methods=methods)
         started = self._server.write("POST", "/v1/distill", Operation, json_body(request))
         return self.wait(started.id, timeout=timeout, on_progress=on_progress) if wait else started
