@@ -46,7 +46,7 @@ class Standing:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One thing found: an item's version, or a run. `document` is the version's or the run's
-    id, `id` the item's or the run's. `task_key` are the ids of the runs that it stems from."""
+    id, `id` the item's or the run's; `fused` is the score that the arms' ranks add up to."""
 
     document: UUID
     id: UUID
