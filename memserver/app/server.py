@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from memserver.api.build import build_api
 from memserver.api.limits import Limits
 from memserver.app.settings import Settings
+from memserver.domain.errors import Unavailable
 from memserver.domain.ports import Encoder, Jobs, SparseEncoder, Store, VectorIndex, Work
 from memserver.ids import uuid7
 from memserver.jobs import DbosJobs, Dispatcher, executor_identity
@@ -111,6 +112,13 @@ class Server:
         finally:
             await run_in_threadpool(self.stop)
 
+    def _wake_dispatcher(self) -> None:
+        """Raises `Unavailable` where nobody would hear: work must not be accepted that nothing
+        is going to start."""
+        if not self._dispatcher.alive:
+            raise Unavailable("What starts operations has died; start the server again.")
+        self._bell.set()
+
     def _build(self) -> Services:
         store, encoder, index = self._parts.store, self._parts.encoder, self._parts.index
         access = Access(store, clock=utc_now, new_id=uuid7)
@@ -136,7 +144,7 @@ class Server:
                 ReindexRunner(indexer),
             ],
             clock=utc_now,
-            wake=self._bell.set,
+            wake=self._wake_dispatcher,
             settle=indexer.catch_up,
         )
         return Services(
@@ -187,12 +195,16 @@ def open_parts(settings: Settings) -> Parts:
         index = open_index(settings, encoder.dimension)
         stack.callback(index.close)
         stack.pop_all()
-    return Parts(store, encoder, Bm25Encoder(settings.language), index, threads(store, index))
+    return Parts(
+        store, encoder, Bm25Encoder(settings.language), index, threads(store, index, encoder)
+    )
 
 
-def threads(store: SqlStore, index: VectorIndex) -> dict[str, Callable[[], bool]]:
+def threads(store: SqlStore, index: VectorIndex, encoder: Encoder) -> dict[str, Callable[[], bool]]:
     """`Parts.alive`. A Qdrant server has no thread here: the indexer notices where it fails."""
     alive: dict[str, Callable[[], bool]] = {"store": lambda: store.alive}
+    if isinstance(encoder, BatchingEncoder):
+        alive["encoder"] = lambda: encoder.alive
     if isinstance(index, EdgeIndex):
         alive["index engine"] = lambda: index.alive
     return alive

@@ -104,6 +104,7 @@ class Indexer:
         self._changed = threading.Condition()
         self._woken = False
         self._stopping = False
+        self._ended = False
         self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
 
     # for callers, on any thread
@@ -157,7 +158,7 @@ class Indexer:
         done; what it raises ends the rebuild. The result is how many there were."""
         answer: Future[int] = Future()
         with self._changed:
-            if self._stopping:
+            if self._stopping or self._ended:
                 answer.set_exception(stopped())
             else:
                 self._asked.append(Rebuild(lost=False, progress=progress, answer=answer))
@@ -195,6 +196,23 @@ class Indexer:
     # on the indexer's thread
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        """Whoever waits must not wait for ever, should this thread die of something."""
+        with self._changed:
+            self._ended = True
+            left = [*([self._rebuild] if self._rebuild else []), *self._asked]
+        self._progress.end()
+        for rebuild in left:
+            answer = rebuild.answer
+            if answer is not None and answer.set_running_or_notify_cancel():
+                answer.set_exception(stopped())
+
+    def _serve(self) -> None:
         delay = self._retry_s[0]
         while not self._stopping:
             try:
@@ -319,10 +337,6 @@ class Indexer:
                 self._flush()
         except Exception:
             log.exception("The index could not be flushed; the next start follows from the mark.")
-        for rebuild in [*([self._rebuild] if self._rebuild else []), *self._asked]:
-            answer = rebuild.answer
-            if answer is not None and answer.set_running_or_notify_cancel():
-                answer.set_exception(stopped())
 
     def _wait(self, seconds: float, *, even_if_woken: bool = False) -> None:
         with self._changed:

@@ -95,7 +95,7 @@ def start_app(
     encoder = encoder or HashEncoder()
     store = open_store(database_url(chosen), clock=utc_now)
     index = EdgeIndex(data / "index", dimension=encoder.dimension)
-    parts = Parts(store, encoder, Bm25Encoder(), index, threads(store, index))
+    parts = Parts(store, encoder, Bm25Encoder(), index, threads(store, index, encoder))
     made: list[InlineJobs] = []
 
     def make_jobs(work: Work, _: Settings) -> Jobs:

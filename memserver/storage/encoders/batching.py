@@ -48,8 +48,14 @@ class BatchingEncoder:
         self._queue: deque[tuple[str, Future[Vector]]] = deque()
         self._changed = threading.Condition()
         self._closed = False
+        self._released = False
         self._thread = threading.Thread(target=self._run, name="encoder-batches", daemon=True)
         self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether queries are encoded; readiness depends on it."""
+        return self._thread.is_alive()
 
     @property
     def fingerprint(self) -> str:
@@ -92,20 +98,29 @@ class BatchingEncoder:
         """Fails the queries that wait, ends the thread and closes the inner encoder. May be
         called again."""
         with self._changed:
-            if self._closed:
+            if self._released:
                 return
+            self._released = True
+        self._refuse_all()
+        self._thread.join()
+        self._inner.close()
+
+    def _run(self) -> None:
+        try:
+            while (taken := self._take()) is not None:
+                self._answer(taken)
+        finally:
+            # Whoever waits must not wait for ever, should this thread die of something.
+            self._refuse_all()
+
+    def _refuse_all(self) -> None:
+        with self._changed:
             self._closed = True
             left = list(self._queue)
             self._queue.clear()
             self._changed.notify()
         for _, answer in left:
             answer.set_exception(_closed())
-        self._thread.join()
-        self._inner.close()
-
-    def _run(self) -> None:
-        while (taken := self._take()) is not None:
-            self._answer(taken)
 
     def _take(self) -> list[tuple[str, Future[Vector]]] | None:
         """Waits for queries; None once the encoder is closed."""
@@ -126,9 +141,9 @@ class BatchingEncoder:
             return
         for vector in vectors.values():
             vector.setflags(write=False)
-        self._remember(vectors)
         for text, answer in taken:
             answer.set_result(vectors[text])
+        self._remember(vectors)
 
     def _remember(self, vectors: dict[str, Vector]) -> None:
         with self._changed:
