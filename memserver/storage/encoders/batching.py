@@ -48,6 +48,8 @@ class BatchingEncoder:
         self._queue: deque[tuple[str, Future[Vector]]] = deque()
         self._changed = threading.Condition()
         self._closed = False
+        self._known = 0
+        self._encoded = 0
         self._released = False
         self._thread = threading.Thread(target=self._run, name="encoder-batches", daemon=True)
         self._thread.start()
@@ -69,6 +71,21 @@ class BatchingEncoder:
     def counter(self) -> str:
         return self._inner.counter
 
+    @property
+    def waiting(self) -> int:
+        """Queries that wait for the model."""
+        return len(self._queue)
+
+    @property
+    def known(self) -> int:
+        """Queries so far whose vector was kept from an earlier one."""
+        return self._known
+
+    @property
+    def encoded(self) -> int:
+        """Queries so far that the model had to encode."""
+        return self._encoded
+
     def encode(self, texts: Sequence[str]) -> Vector:
         return self._inner.encode(texts)
 
@@ -86,9 +103,11 @@ class BatchingEncoder:
             known = self._cache.get(text)
             if known is not None:
                 self._cache.move_to_end(text)
+                self._known += 1
                 return known
             if len(self._queue) >= self._waiting:
                 raise Busy("The encoder")
+            self._encoded += 1
             answer: Future[Vector] = Future()
             self._queue.append((text, answer))
             self._changed.notify()

@@ -56,6 +56,7 @@ class GroupCommit:
         self._died = False
         self._in_hand: list[_Job] = []
         self._dropped = 0
+        self._kept = 0
         self._thread = threading.Thread(target=self._serve, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -67,6 +68,15 @@ class GroupCommit:
     @property
     def dropped(self) -> int:
         return self._dropped
+
+    @property
+    def kept(self) -> int:
+        """How many works that nobody waited for were committed."""
+        return self._kept
+
+    @property
+    def waiting(self) -> int:
+        return self._queue.qsize()
 
     def run(self, work: Callable[[Writer], T]) -> T:
         """The work's result once it is durable. `Busy` when the queue is full, `Unavailable` when
@@ -191,6 +201,8 @@ class GroupCommit:
             if job.error is not None:
                 self._dropped += 1
                 log.error("A write that nobody waits for failed.", exc_info=job.error)
+            else:
+                self._kept += 1
         elif job.error is not None:
             job.done.set_exception(job.error)
         else:

@@ -1,19 +1,22 @@
 """The `Store` port: connections for reading, one writer, and the clock they share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from memserver.domain.changes import Verb
 from memserver.domain.errors import Busy
+from memserver.domain.operations import State
 from memserver.domain.ports.store import Clock, Reader, Writer
 from memserver.storage.sql.engines import Engines
 from memserver.storage.sql.group_commit import GroupCommit
 from memserver.storage.sql.namespaces import NamespaceCache
 from memserver.storage.sql.reading import SqlReader
-from memserver.storage.sql.writing import SqlWriter
+from memserver.storage.sql.tables import OPERATION
+from memserver.storage.sql.tally import NotingWriter, Tally
 
 T = TypeVar("T")
 
@@ -25,20 +28,20 @@ class SqlStore:
         self._engines = engines
         self._clock = clock
         self._namespaces = NamespaceCache()
+        self._tally = Tally()
         self._writes = GroupCommit(engines, self._writer, capacity=queue_size)
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:
         """`Busy` when all connections are in use for ten seconds."""
-        try:
-            connection = self._engines.reading.connect()
-        except PoolTimeout as error:
-            raise Busy("The database") from error
-        with connection, connection.begin():
+        with self._connected() as connection:
             yield SqlReader(connection, namespaces=self._namespaces, clock=self._clock)
 
     def write(self, work: Callable[[Writer], T]) -> T:
-        return self._writes.run(work)
+        verbs: list[Verb] = []
+        result = self._writes.run(self._tally.noting(work, verbs))
+        self._tally.add(verbs)
+        return result
 
     def write_later(self, work: Callable[[Writer], None]) -> None:
         self._writes.run_later(work)
@@ -52,10 +55,42 @@ class SqlStore:
     def dropped(self) -> int:
         return self._writes.dropped
 
+    # for those who watch
+
+    @property
+    def kept(self) -> int:
+        """How many of the works that nobody waited for are durable."""
+        return self._writes.kept
+
+    @property
+    def waiting(self) -> int:
+        """Works in the writer's queue."""
+        return self._writes.waiting
+
+    def written(self) -> Mapping[Verb, int]:
+        """Changes that this process has made since the start."""
+        return self._tally.written()
+
+    def operations(self) -> Mapping[State, int]:
+        """All operations there are, of every tenant."""
+        query = select(OPERATION.c.state, func.count()).group_by(OPERATION.c.state)
+        with self._connected() as connection:
+            found = {row.state: row[1] for row in connection.execute(query)}
+        return {state: found.get(state.value, 0) for state in State}
+
     def close(self) -> None:
         """Commits what is queued, then closes every connection; safe to call twice."""
         self._writes.close()
         self._engines.dispose()
 
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        try:
+            connection = self._engines.reading.connect()
+        except PoolTimeout as error:
+            raise Busy("The database") from error
+        with connection, connection.begin():
+            yield connection
+
     def _writer(self, connection: Connection) -> Writer:
-        return SqlWriter(connection, namespaces=self._namespaces.fork(), clock=self._clock)
+        return NotingWriter(connection, namespaces=self._namespaces.fork(), clock=self._clock)

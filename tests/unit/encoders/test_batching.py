@@ -99,6 +99,7 @@ def test_a_recent_query_is_not_encoded_again_and_an_old_one_is_forgotten() -> No
         encoder.encode_query(text)
 
     assert inner.batches == [("a",), ("b",), ("c",), ("b",)]
+    assert (encoder.known, encoder.encoded, encoder.waiting) == (2, 4, 0)
     encoder.close()
 
 
