@@ -8,9 +8,10 @@ from uuid import UUID
 
 from memserver.domain.evidence import Evidence
 from memserver.domain.items import Item, Version
+from memserver.domain.policies import Exploration, Policy
 from memserver.domain.trajectories import Trajectory
 
-Row = Trajectory | Item | Version | Evidence
+Row = Trajectory | Item | Version | Evidence | Policy | Exploration
 
 
 class Table(StrEnum):
@@ -20,6 +21,8 @@ class Table(StrEnum):
     ITEM = "item"
     VERSION = "version"
     EVIDENCE = "evidence"
+    POLICY = "policy"
+    EXPLORATION = "exploration"
 
 
 class Verb(StrEnum):
@@ -32,6 +35,13 @@ class Verb(StrEnum):
     DISTILL = "distill"
     CONSOLIDATE = "consolidate"
     UNDO = "undo"
+    REGISTER_POLICY = "register_policy"
+    SHADOW_POLICY = "shadow_policy"
+    CANARY_POLICY = "canary_policy"
+    PROMOTE_POLICY = "promote_policy"
+    ROLL_BACK_POLICY = "roll_back_policy"
+    DEMOTE_POLICY = "demote_policy"
+    EXPLORE = "explore"
 
 
 class Action(StrEnum):

@@ -5,6 +5,7 @@ from memserver.domain.ports.index import DocumentKey, Filter, Hit, Leg, Point, V
 from memserver.domain.ports.jobs import Jobs, Work
 from memserver.domain.ports.store import (
     Clock,
+    DecisionFilter,
     Document,
     FeedEntry,
     ItemFilter,
@@ -12,6 +13,8 @@ from memserver.domain.ports.store import (
     Page,
     PageRequest,
     Reader,
+    RunBrief,
+    Serving,
     Store,
     StoredReply,
     TrajectoryFilter,
@@ -20,6 +23,7 @@ from memserver.domain.ports.store import (
 
 __all__ = [
     "Clock",
+    "DecisionFilter",
     "Document",
     "DocumentKey",
     "Encoder",
@@ -34,6 +38,8 @@ __all__ = [
     "PageRequest",
     "Point",
     "Reader",
+    "RunBrief",
+    "Serving",
     "SparseEncoder",
     "SparseVector",
     "Store",

@@ -12,8 +12,9 @@ from memserver.domain.decisions import Decision
 from memserver.domain.evidence import Belief, Evidence
 from memserver.domain.items import Entry, Kind, Status, Version
 from memserver.domain.operations import Operation, State
+from memserver.domain.policies import Exploration, Policy, PolicyRole, ScoredRun
 from memserver.domain.scope import Key, Namespace, Scope, Tenant
-from memserver.domain.trajectories import Trajectory
+from memserver.domain.trajectories import Outcome, Task, Trajectory
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -52,6 +53,35 @@ class ItemFilter:
     namespaces: tuple[int, ...]
     kinds: tuple[Kind, ...] = ()
     statuses: tuple[Status, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionFilter:
+    """Decisions that a namespace's policy made, from `since` on; `explored` None means both."""
+
+    namespace_id: int
+    since: datetime | None = None
+    explored: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunBrief:
+    """A run without its steps: what was to be done, by whom, and what came of it."""
+
+    id: UUID
+    task: Task
+    outcome: Outcome | None
+    used: tuple[UUID, ...] | None
+    sender: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What decides in a namespace and role right now: the policies in use (canary, active and
+    shadows, newest first) and how it explores, None where that was never set."""
+
+    policies: tuple[Policy, ...]
+    exploration: Exploration | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +178,40 @@ class Reader(Protocol):
     def evidence_of_cause(self, scope: Scope, cause: UUID) -> tuple[Evidence, ...]:
         """What a trajectory or a retrieval led to, in the order in which it was recorded."""
 
+    def evidence_of_causes(
+        self, scope: Scope, causes: Sequence[UUID]
+    ) -> dict[UUID, tuple[Evidence, ...]]:
+        """The same for many; nothing for a cause that led to nothing."""
+
     def decision(self, scope: Scope, decision_id: UUID) -> Decision | None: ...
     def decisions_of_trajectory(
         self, scope: Scope, trajectory_id: UUID
     ) -> tuple[Decision, ...]: ...
+    def decisions(
+        self, scope: Scope, where: DecisionFilter, page: PageRequest, *, newest_first: bool = False
+    ) -> Page[Decision]:
+        """In order of time. Decisions that read a namespace outside the scope are left out."""
+
+    def runs_in_brief(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, RunBrief]: ...
+
+    # policies
+    def policy(self, scope: Scope, policy_id: UUID) -> Policy | None: ...
+    def policies(self, scope: Scope, namespaces: Sequence[int], page: PageRequest) -> Page[Policy]:
+        """Newest first."""
+
+    def serving(self, namespace: Namespace, role: PolicyRole) -> Serving:
+        """Not bound to a caller's grants: whoever may ask is served by what is active."""
+
+    def policy_weights(self, weights_hash: str) -> bytes | None: ...
+    def scored_runs(
+        self, namespace: Namespace, *, since: datetime, limit: int
+    ) -> tuple[ScoredRun, ...]:
+        """The newest `limit` runs (and retrieves without a run) that the namespace's policies
+        served from `since` on and whose outcome is known, oldest first, each once. A run counts
+        for what its own sender asked."""
+
+    def namespaces_with_policies(self) -> tuple[Namespace, ...]:
+        """Those of all tenants that have a canary or an active learned policy."""
 
     # the log
     def change(self, scope: Scope, change_id: UUID) -> Change | None:
@@ -219,6 +279,11 @@ class Writer(Reader, Protocol):
     def revoke_key(self, key_id: UUID, tenant: UUID) -> None: ...
     def ensure_namespace(self, tenant: UUID, path: str) -> Namespace: ...
     def add_decision(self, decision: Decision) -> None: ...
+    def prune_decisions(self, *, before: datetime, most: int, limit: int) -> int:
+        """Forgets decisions made before then, and a tenant's oldest past the `most` that it may
+        keep; at most `limit` at a time. How many went."""
+
+    def put_policy_weights(self, weights_hash: str, data: bytes) -> None: ...
     def put_operation(self, operation: Operation) -> None:
         """Insert or overwrite."""
 

@@ -15,6 +15,7 @@ from memserver.domain.changes import Row
 from memserver.domain.changes import Table as Content
 from memserver.domain.evidence import Event, Evidence
 from memserver.domain.items import Item, Kind, Source, Status, Version
+from memserver.domain.policies import Exploration, Policy
 from memserver.domain.trajectories import (
     Outcome,
     OutcomeSource,
@@ -23,8 +24,16 @@ from memserver.domain.trajectories import (
     Trajectory,
     normal_goal,
 )
-from memserver.storage.sql import bodies
-from memserver.storage.sql.tables import BELIEF, EVIDENCE, ITEM, TRAJECTORY, VERSION
+from memserver.storage.sql import bodies, policy_rows
+from memserver.storage.sql.tables import (
+    BELIEF,
+    EVIDENCE,
+    EXPLORATION,
+    ITEM,
+    POLICY,
+    TRAJECTORY,
+    VERSION,
+)
 from memserver.storage.sql.types import to_json
 from memserver.storage.sql.view import Cells, Names
 
@@ -33,12 +42,16 @@ TABLES: dict[Content, Table] = {
     Content.ITEM: ITEM,
     Content.VERSION: VERSION,
     Content.EVIDENCE: EVIDENCE,
+    Content.POLICY: POLICY,
+    Content.EXPLORATION: EXPLORATION,
 }
 _TABLE_OF: dict[type[Row], Content] = {
     Trajectory: Content.TRAJECTORY,
     Item: Content.ITEM,
     Version: Content.VERSION,
     Evidence: Content.EVIDENCE,
+    Policy: Content.POLICY,
+    Exploration: Content.EXPLORATION,
 }
 
 
@@ -62,6 +75,10 @@ def to_row(value: Row) -> dict[str, Any]:
             return shared | _version_row(value)
         case Evidence():
             return shared | _evidence_row(value)
+        case Policy():
+            return shared | policy_rows.policy_row(value, manifest=_as_read_back(value.manifest))
+        case Exploration():
+            return shared | policy_rows.exploration_row(value)
 
 
 def text_hash(text: str) -> str:

@@ -2,10 +2,20 @@
 
 from memserver.storage.sql.access_reads import AccessReads
 from memserver.storage.sql.content_reads import ContentReads
+from memserver.storage.sql.decision_reads import DecisionReads
 from memserver.storage.sql.evidence_reads import EvidenceReads
 from memserver.storage.sql.index_reads import IndexReads
 from memserver.storage.sql.log_reads import LogReads
+from memserver.storage.sql.policy_reads import PolicyReads
 
 
-class SqlReader(AccessReads, ContentReads, EvidenceReads, LogReads, IndexReads):
+class SqlReader(
+    AccessReads,
+    ContentReads,
+    EvidenceReads,
+    DecisionReads,
+    PolicyReads,
+    LogReads,
+    IndexReads,
+):
     """A consistent view: every method sees the state in which the first one found the database."""

@@ -8,7 +8,7 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy import Column
 
-from memserver.domain.decisions import Considered, Decision
+from memserver.domain.decisions import Considered, Decision, Shadowed
 from memserver.domain.operations import Operation, Progress, State
 from memserver.storage.sql.tables import DECISION, OPERATION
 from memserver.storage.sql.view import Cells, Names
@@ -22,6 +22,7 @@ def decision_row(decision: Decision) -> dict[str, Any]:
     return {
         "id": decision.id,
         "tenant_id": decision.tenant,
+        "namespace_id": decision.namespaces[0].id if decision.namespaces else 0,
         "namespaces": [namespace.id for namespace in decision.namespaces],
         "verb": decision.verb,
         "query": decision.query,
@@ -37,12 +38,25 @@ def decision_row(decision: Decision) -> dict[str, Any]:
                 candidate.packed,
                 candidate.propensity,
                 candidate.gated,
+                candidate.score,
+                candidate.slot,
             ]
             for candidate in decision.candidates
         ],
         "features": zlib.compress(np.array(flat, "<f8").tobytes(), _COMPRESSION),
         "created_at": decision.created_at,
         "asked_by": decision.asked_by,
+        "k": decision.k,
+        "explored": decision.explored,
+        "temperature": decision.temperature,
+        "exposure_slots": decision.exposure_slots,
+        "encoder": decision.encoder,
+        "query_vector": decision.query_vector,
+        "shadows": [
+            [shadow.policy, [str(document) for document in shadow.order], shadow.failed]
+            for shadow in decision.shadows
+        ]
+        or None,
     }
 
 
@@ -62,6 +76,13 @@ DECISION_COLUMNS: tuple[Column[Any], ...] = tuple(
         "features",
         "created_at",
         "asked_by",
+        "k",
+        "explored",
+        "temperature",
+        "exposure_slots",
+        "encoder",
+        "query_vector",
+        "shadows",
     )
 )
 
@@ -88,6 +109,13 @@ def to_decision(cells: Cells, names: Names) -> Decision:
         features,
         created_at,
         asked_by,
+        k,
+        explored,
+        temperature,
+        exposure_slots,
+        encoder,
+        query_vector,
+        shadows,
     ) = cells
     return Decision(
         id=row_id,
@@ -102,16 +130,29 @@ def to_decision(cells: Cells, names: Names) -> Decision:
         candidates=_candidates(candidates, features),
         created_at=created_at,
         asked_by=asked_by,
+        k=k,
+        explored=explored,
+        temperature=temperature,
+        exposure_slots=exposure_slots,
+        encoder=encoder,
+        query_vector=None if query_vector is None else bytes(query_vector),
+        shadows=tuple(
+            Shadowed(policy, tuple(UUID(document) for document in order), failed)
+            for policy, order, failed in shadows or ()
+        ),
     )
 
 
 def _candidates(entries: list[list[Any]], packed_features: bytes) -> tuple[Considered, ...]:
     numbers = np.frombuffer(zlib.decompress(packed_features), "<f8").tolist()
     candidates, start = [], 0
-    for candidate_id, width, rank, packed, propensity, gated in entries:
+    for candidate_id, width, rank, packed, propensity, gated, *later in entries:
         features = tuple(numbers[start : start + width])
         start += width
-        candidates.append(Considered(UUID(candidate_id), features, rank, packed, propensity, gated))
+        score, slot = later or (0.0, None)  # not known of decisions made before there were any
+        candidates.append(
+            Considered(UUID(candidate_id), features, rank, packed, propensity, gated, score, slot)
+        )
     return tuple(candidates)
 
 

@@ -219,6 +219,44 @@ class BeliefRow(Base, table=True):
     last_seq: int
 
 
+class PolicyRow(Base, table=True):
+    __tablename__ = "policy"
+    __table_args__ = (_in_namespace(), Index(None, "namespace_id", "role", "state"))
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    position: int = Field(sa_type=POSITION)
+    role: str
+    kind: str
+    state: str
+    share: float = Field(sa_type=Double)
+    manifest: dict[str, Any] = Field(sa_type=EXACT_JSON)
+    weights_hash: str
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    since: datetime = Field(sa_type=UtcDateTime)
+    reason: str = Field(sa_type=Text)
+    previous: UUID | None
+    baseline: dict[str, Any] | None = Field(sa_type=EXACT_JSON)
+
+
+class ExplorationRow(Base, table=True):
+    """How a namespace explores; its id derives from namespace and role."""
+
+    __tablename__ = "exploration"
+    __table_args__ = (_in_namespace(),)
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    position: int = Field(sa_type=POSITION)
+    role: str
+    mode: str
+    temperature: float = Field(sa_type=Double)
+    share: float = Field(sa_type=Double)
+    exposure_slots: int
+
+
 # --- the log -----------------------------------------------------------------------------
 
 
@@ -270,13 +308,19 @@ class RowChangeRow(Base, table=True):
 
 
 class DecisionRow(Base, table=True):
-    """`features` holds the candidates' features as compressed float64, one after another."""
+    """`features` holds the candidates' features as compressed float64, one after another.
+    `namespace_id` is the first of `namespaces`, whose policy decided."""
 
     __tablename__ = "decision"
-    __table_args__ = (Index(None, "trajectory_id", "tenant_id"),)
+    __table_args__ = (
+        Index(None, "trajectory_id", "tenant_id"),
+        Index(None, "namespace_id", "created_at", "id"),
+        Index(None, "created_at", "tenant_id", "id"),
+    )
 
     id: UUID = Field(primary_key=True)
     tenant_id: UUID = Field(primary_key=True, foreign_key="tenant.id")
+    namespace_id: int
     namespaces: list[int] = Field(sa_type=EXACT_JSON)
     verb: str
     query: str = Field(sa_type=Text)
@@ -287,6 +331,13 @@ class DecisionRow(Base, table=True):
     candidates: list[list[Any]] = Field(sa_type=EXACT_JSON)
     features: bytes
     asked_by: UUID | None
+    k: int
+    explored: bool
+    temperature: float = Field(sa_type=Double)
+    exposure_slots: int
+    encoder: str
+    query_vector: bytes | None
+    shadows: list[list[Any]] | None = Field(sa_type=EXACT_JSON)
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 
@@ -336,6 +387,15 @@ class VectorRow(Base, table=True):
     data: bytes
 
 
+class PolicyWeightsRow(Base, table=True):
+    """The weights of policies, in the safetensors format, by their SHA-256."""
+
+    __tablename__ = "policy_weights"
+
+    hash: str = Field(primary_key=True)
+    data: bytes
+
+
 class MarkRow(Base, table=True):
     __tablename__ = "mark"
 
@@ -356,10 +416,13 @@ ITEM = _table(ItemRow)
 VERSION = _table(VersionRow)
 EVIDENCE = _table(EvidenceRow)
 BELIEF = _table(BeliefRow)
+POLICY = _table(PolicyRow)
+EXPLORATION = _table(ExplorationRow)
 CHANGE = _table(ChangeRow)
 ROW_CHANGE = _table(RowChangeRow)
 DECISION = _table(DecisionRow)
 OPERATION = _table(OperationRow)
 IDEMPOTENCY = _table(IdempotencyRow)
 VECTOR = _table(VectorRow)
+POLICY_WEIGHTS = _table(PolicyWeightsRow)
 MARK = _table(MarkRow)

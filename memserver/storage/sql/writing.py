@@ -1,10 +1,10 @@
 """The `Writer` port: one transaction's writes, on top of all that a reader sees."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Table, delete, insert, select, update
+from sqlalchemy import Table, bindparam, delete, func, insert, select, update
 
 from memserver.domain.changes import Change, Draft
 from memserver.domain.decisions import Decision
@@ -23,6 +23,7 @@ from memserver.storage.sql.tables import (
     MARK,
     NAMESPACE,
     OPERATION,
+    POLICY_WEIGHTS,
     TENANT,
     VECTOR,
 )
@@ -118,6 +119,35 @@ class SqlWriter(SqlReader):
 
     def add_decision(self, decision: Decision) -> None:
         self._run(insert(DECISION).values(decision_row(decision)))
+
+    def prune_decisions(self, *, before: datetime, most: int, limit: int) -> int:
+        gone = self._forget_decisions(DECISION.c.created_at < before, limit)
+        by_tenant = select(DECISION.c.tenant_id, func.count()).group_by(DECISION.c.tenant_id)
+        for tenant, count in self._all(by_tenant):
+            if count > most and gone < limit:
+                of_tenant = DECISION.c.tenant_id == tenant
+                gone += self._forget_decisions(of_tenant, min(limit - gone, count - most))
+        return gone
+
+    def _forget_decisions(self, which: Condition, limit: int) -> int:
+        """The oldest of those, at most `limit`."""
+        oldest = (
+            select(DECISION.c.id, DECISION.c.tenant_id)
+            .where(which)
+            .order_by(DECISION.c.created_at, DECISION.c.tenant_id, DECISION.c.id)
+            .limit(limit)
+        )
+        gone = [{"of_id": row.id, "of_tenant": row.tenant_id} for row in self._all(oldest)]
+        if gone:
+            one = (DECISION.c.id == bindparam("of_id")) & (
+                DECISION.c.tenant_id == bindparam("of_tenant")
+            )
+            self._connection.execute(delete(DECISION).where(one), gone)
+        return len(gone)
+
+    def put_policy_weights(self, weights_hash: str, data: bytes) -> None:
+        if self.policy_weights(weights_hash) is None:
+            self._run(insert(POLICY_WEIGHTS).values(hash=weights_hash, data=data))
 
     def put_operation(self, operation: Operation) -> None:
         """`IdConflict` where another tenant holds the id."""

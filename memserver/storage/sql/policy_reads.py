@@ -1,0 +1,176 @@
+"""Reading policies, what they serve, and how their runs turned out."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import and_, or_, select
+
+from memserver.domain.evidence import Event
+from memserver.domain.policies import Policy, PolicyRole, PolicyState, ScoredRun, exploration_id
+from memserver.domain.ports.store import Page, PageRequest, Serving
+from memserver.domain.scope import Namespace, Scope
+from memserver.storage.sql import cursors
+from memserver.storage.sql.policy_rows import (
+    EXPLORATION_COLUMNS,
+    POLICY_COLUMNS,
+    to_exploration,
+    to_policy,
+)
+from memserver.storage.sql.reach import visible
+from memserver.storage.sql.tables import (
+    DECISION,
+    EVIDENCE,
+    EXPLORATION,
+    POLICY,
+    POLICY_WEIGHTS,
+    TRAJECTORY,
+)
+from memserver.storage.sql.view import View
+
+_IN_USE = (PolicyState.SHADOW.value, PolicyState.CANARY.value, PolicyState.ACTIVE.value)
+_WATCHED = (PolicyState.CANARY.value, PolicyState.ACTIVE.value)
+
+
+class PolicyReads(View):
+    def policy(self, scope: Scope, policy_id: UUID) -> Policy | None:
+        row = self._first(
+            select(*POLICY_COLUMNS).where(
+                POLICY.c.id == policy_id,
+                visible(scope, POLICY.c.tenant_id, POLICY.c.namespace_id),
+            )
+        )
+        return None if row is None else to_policy(row, self._names([row[1]]))
+
+    def policies(self, scope: Scope, namespaces: Sequence[int], page: PageRequest) -> Page[Policy]:
+        conditions = [
+            POLICY.c.namespace_id.in_(namespaces),
+            visible(scope, POLICY.c.tenant_id, POLICY.c.namespace_id),
+        ]
+        if page.cursor is not None:
+            at, last = cursors.decode(page.cursor, "policies", datetime, UUID)
+            when = POLICY.c.created_at
+            conditions.append(or_(when < at, and_(when == at, POLICY.c.id < last)))
+        rows = self._all(
+            select(*POLICY_COLUMNS)
+            .where(*conditions)
+            .order_by(POLICY.c.created_at.desc(), POLICY.c.id.desc())
+            .limit(page.limit + 1)
+        )
+        names = self._names(row[1] for row in rows)
+        return cursors.page(
+            [to_policy(row, names) for row in rows],
+            page,
+            lambda policy: cursors.encode("policies", policy.created_at, policy.id),
+        )
+
+    def serving(self, namespace: Namespace, role: PolicyRole) -> Serving:
+        rows = self._all(
+            select(*POLICY_COLUMNS)
+            .where(
+                POLICY.c.namespace_id == namespace.id,
+                POLICY.c.role == role.value,
+                POLICY.c.state.in_(_IN_USE),
+            )
+            .order_by(POLICY.c.created_at.desc(), POLICY.c.id.desc())
+        )
+        settings = self._first(
+            select(*EXPLORATION_COLUMNS).where(
+                EXPLORATION.c.id == exploration_id(namespace, role),
+                EXPLORATION.c.tenant_id == namespace.tenant,
+            )
+        )
+        names = {namespace.id: namespace}
+        return Serving(
+            policies=tuple(to_policy(row, names) for row in rows),
+            exploration=None if settings is None else to_exploration(settings, names),
+        )
+
+    def policy_weights(self, weights_hash: str) -> bytes | None:
+        found = self._connection.scalar(
+            select(POLICY_WEIGHTS.c.data).where(POLICY_WEIGHTS.c.hash == weights_hash)
+        )
+        return None if found is None else bytes(found)
+
+    def scored_runs(
+        self, namespace: Namespace, *, since: datetime, limit: int
+    ) -> tuple[ScoredRun, ...]:
+        """As the port says: runs by their outcome, retrieves without a run by the newest
+        feedback on them that stands."""
+        found = {
+            scored.unit: scored
+            for scored in (
+                *self._told_of_retrieves(namespace, since, limit),
+                *self._scored_by_run(namespace, since, limit),
+            )
+        }
+        in_order = sorted(found.values(), key=lambda scored: (scored.at, scored.unit))
+        return tuple(in_order[-limit:])
+
+    def _scored_by_run(self, namespace: Namespace, since: datetime, limit: int) -> list[ScoredRun]:
+        rows = self._all(
+            select(
+                DECISION.c.policy,
+                TRAJECTORY.c.id,
+                TRAJECTORY.c.outcome,
+                DECISION.c.created_at,
+            )
+            .join_from(
+                DECISION,
+                TRAJECTORY,
+                and_(
+                    TRAJECTORY.c.id == DECISION.c.trajectory_id,
+                    TRAJECTORY.c.tenant_id == DECISION.c.tenant_id,
+                ),
+            )
+            .where(
+                DECISION.c.namespace_id == namespace.id,
+                DECISION.c.created_at >= since,
+                or_(
+                    TRAJECTORY.c.sender == DECISION.c.asked_by,
+                    and_(TRAJECTORY.c.sender.is_(None), DECISION.c.asked_by.is_(None)),
+                ),
+                TRAJECTORY.c.success.is_not(None),
+            )
+            .order_by(DECISION.c.created_at.desc(), DECISION.c.id.desc())
+            .limit(limit)
+        )
+        return [ScoredRun(policy, unit, outcome["score"], at) for policy, unit, outcome, at in rows]
+
+    def _told_of_retrieves(
+        self, namespace: Namespace, since: datetime, limit: int
+    ) -> list[ScoredRun]:
+        retraction = EVIDENCE.alias()
+        rows = self._all(
+            select(DECISION.c.policy, DECISION.c.id, EVIDENCE.c.value, DECISION.c.created_at)
+            .join_from(
+                DECISION,
+                EVIDENCE,
+                and_(
+                    EVIDENCE.c.cause == DECISION.c.id,
+                    EVIDENCE.c.tenant_id == DECISION.c.tenant_id,
+                ),
+            )
+            .where(
+                DECISION.c.namespace_id == namespace.id,
+                DECISION.c.created_at >= since,
+                DECISION.c.trajectory_id.is_(None),
+                EVIDENCE.c.event == Event.OUTCOME.value,
+                ~select(retraction.c.id)
+                .where(
+                    retraction.c.retracts == EVIDENCE.c.id,
+                    retraction.c.tenant_id == EVIDENCE.c.tenant_id,
+                )
+                .exists(),
+            )
+            .order_by(DECISION.c.created_at.desc(), EVIDENCE.c.position)
+            .limit(limit)
+        )
+        return [ScoredRun(*row) for row in rows]
+
+    def namespaces_with_policies(self) -> tuple[Namespace, ...]:
+        ids = self._all(
+            select(POLICY.c.namespace_id).where(POLICY.c.state.in_(_WATCHED)).distinct()
+        )
+        names = self._names(row.namespace_id for row in ids)
+        return tuple(names[number] for number in sorted(names))
