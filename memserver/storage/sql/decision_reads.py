@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, and_, or_, select, tuple_
+from sqlalchemy import Select, and_, or_, select
 
 from memserver.domain.decisions import Decision
 from memserver.domain.ports.store import DecisionFilter, Page, PageRequest, RunBrief
