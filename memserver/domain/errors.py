@@ -114,6 +114,22 @@ class InvalidImport(Invalid):
         self.line = line
 
 
+class InvalidBackup(Invalid):
+    code = "invalid_backup"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The archive cannot be restored: {reason}. Nothing was changed.")
+
+
+class BackupMismatch(Invalid):
+    """A whole archive, of a server that was set up or built otherwise."""
+
+    code = "backup_mismatch"
+
+    def __init__(self, what: str, *, archive: str, here: str, help: str) -> None:
+        super().__init__(f"The archive's {what} is {archive}, this server's is {here}. {help}")
+
+
 class TooLarge(Invalid):
     code = "too_large"
 
@@ -251,6 +267,25 @@ class WrongState(Conflict):
         super().__init__(f"The {what} {row_id} is {state} and cannot be {wanted}.")
 
 
+class HoldsContent(Conflict):
+    code = "holds_content"
+
+    def __init__(self, tables: Sequence[str]) -> None:
+        super().__init__(
+            f"This server holds content ({', '.join(tables)}), which a restore takes away. Ask "
+            "for that with replace=true (--replace), after a backup of what is here."
+        )
+
+
+class OperationsUnfinished(Conflict):
+    code = "operations_unfinished"
+
+    def __init__(self, count: int) -> None:
+        super().__init__(
+            f"{count} operations have not ended; wait for them or cancel them, and restore then."
+        )
+
+
 # --- what is not ready -------------------------------------------------------------------
 
 
@@ -265,6 +300,13 @@ class Busy(Unavailable):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} is over capacity; try again shortly.")
+
+
+class Restoring(Unavailable):
+    code = "restoring"
+
+    def __init__(self) -> None:
+        super().__init__("A backup is being restored; try again in a while.")
 
 
 class EncoderChanged(MemserverError):

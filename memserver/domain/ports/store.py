@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 from uuid import UUID
 
+from memserver.domain.backups import Manifest
 from memserver.domain.changes import Change, Draft, RowChange, RowRef
 from memserver.domain.decisions import Decision
 from memserver.domain.evidence import Belief, Evidence
@@ -294,10 +295,14 @@ class Writer(Reader, Protocol):
     def set_mark(self, name: str, position: int, fingerprint: str) -> None: ...
 
 
-class Store(Protocol):
-    """Owns connections. Safe for use by many threads."""
+class Readable(Protocol):
+    """What those need who only look."""
 
     def reading(self) -> AbstractContextManager[Reader]: ...
+
+
+class Store(Readable, Protocol):
+    """Owns connections. Safe for use by many threads."""
 
     def write(self, work: Callable[[Writer], T]) -> T:
         """Runs `work` in one transaction and returns once it is durable. `work` must be short,
@@ -311,5 +316,13 @@ class Store(Protocol):
     @property
     def dropped(self) -> int:
         """How many queued works were dropped or failed since the start."""
+
+    def dump(self, into: BinaryIO) -> Manifest:
+        """Writes an archive of everything, as it is at one moment, while others read and write."""
+
+    def load(self, archive: BinaryIO, manifest: Manifest, *, replace: bool) -> None:
+        """Puts a checked archive in place of everything, in one transaction, and forgets what was
+        read before. Marks of projections are set back to 0. Raises `BackupMismatch`,
+        `OperationsUnfinished`, `InvalidBackup`, and `HoldsContent` without `replace`."""
 
     def close(self) -> None: ...

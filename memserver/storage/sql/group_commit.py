@@ -10,9 +10,10 @@ and gives PostgreSQL the same order of things.
 import logging
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -35,10 +36,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Job:
-    """One work in the queue. Nobody waits for one that was put in for later."""
+    """One work in the queue. Nobody waits for one that was put in for later. One that is `alone`
+    has a transaction to itself, and its connection as it is."""
 
-    work: Callable[[Writer], Any]
+    work: Callable[[Any], Any]
     waited_for: bool
+    alone: bool = False
     done: Future[Any] = field(default_factory=Future)
     result: Any = None
     error: BaseException | None = None
@@ -81,12 +84,13 @@ class GroupCommit:
     def run(self, work: Callable[[Writer], T]) -> T:
         """The work's result once it is durable. `Busy` when the queue is full, `Unavailable` when
         the writer is closed or has died."""
-        if threading.current_thread() is self._thread:
-            raise RuntimeError("A work must not call the store again: it would wait for itself.")
-        job = _Job(work, waited_for=True)
-        if not self._put(job):
-            raise Busy("The store's queue of writes")
-        result: T = job.done.result()
+        result: T = self._wait_for(_Job(work, waited_for=True))
+        return result
+
+    def run_alone(self, work: Callable[[Connection], T]) -> T:
+        """The same for a work that may take long and touch everything: it shares its transaction
+        with no other, and has no savepoint, which would remember every page that it touches."""
+        result: T = self._wait_for(_Job(work, waited_for=True, alone=True))
         return result
 
     def run_later(self, work: Callable[[Writer], None]) -> None:
@@ -103,6 +107,13 @@ class GroupCommit:
             self._queue.put(None)
         self._thread.join()
 
+    def _wait_for(self, job: _Job) -> Any:
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("A work must not call the store again: it would wait for itself.")
+        if not self._put(job):
+            raise Busy("The store's queue of writes")
+        return job.done.result()
+
     def _put(self, job: _Job) -> bool:
         with self._gate:
             if self._died:
@@ -118,7 +129,8 @@ class GroupCommit:
     def _serve(self) -> None:
         try:
             while self._gather():
-                self._run_batch(self._in_hand)
+                for batch in _batches(self._in_hand):
+                    self._run_batch(batch)
                 self._in_hand = []
         except BaseException:
             self._fail_all()
@@ -186,6 +198,9 @@ class GroupCommit:
 
     def _run_job(self, job: _Job, connection: Connection) -> None:
         job.result = job.error = None
+        if job.alone:
+            job.result = job.work(connection)
+            return
         savepoint = connection.begin_nested()
         try:
             job.result = job.work(self._make_writer(connection))
@@ -207,6 +222,15 @@ class GroupCommit:
             job.done.set_exception(job.error)
         else:
             job.done.set_result(job.result)
+
+
+def _batches(jobs: list[_Job]) -> Iterator[list[_Job]]:
+    """In their order, what may share a transaction together."""
+    for alone, some in groupby(jobs, key=lambda job: job.alone):
+        if alone:
+            yield from ([job] for job in some)
+        else:
+            yield list(some)
 
 
 def _died() -> Unavailable:

@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from memserver.domain.backups import Manifest
 from memserver.domain.changes import Verb
 from memserver.domain.errors import Busy
 from memserver.domain.operations import State
 from memserver.domain.ports.store import Clock, Reader, Writer
+from memserver.storage.sql.dump import dump
 from memserver.storage.sql.engines import Engines
 from memserver.storage.sql.group_commit import GroupCommit
+from memserver.storage.sql.load import load
 from memserver.storage.sql.namespaces import NamespaceCache
 from memserver.storage.sql.reading import SqlReader
 from memserver.storage.sql.tables import OPERATION
@@ -54,6 +57,19 @@ class SqlStore:
     @property
     def dropped(self) -> int:
         return self._writes.dropped
+
+    # backups
+
+    def dump(self, into: BinaryIO) -> Manifest:
+        with self._connected() as connection:
+            return dump(connection, into, now=self._clock())
+
+    def load(self, archive: BinaryIO, manifest: Manifest, *, replace: bool) -> None:
+        self._writes.run_alone(
+            lambda connection: load(connection, archive, manifest, replace=replace)
+        )
+        # A new one: whoever still reads the old state must not fill it again.
+        self._namespaces = NamespaceCache()
 
     # for those who watch
 
