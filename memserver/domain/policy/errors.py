@@ -19,3 +19,12 @@ class InvalidScores(InvalidPolicy):
     def __init__(self, index: int, score: float) -> None:
         super().__init__(f"The policy gave candidate {index} the score {score}: it must be finite.")
         self.index = index
+
+
+class InvalidChoice(ValueError):
+    """A logged choice that no estimate can be made from."""
+
+    def __init__(self, decision: str, slot: int, reason: str) -> None:
+        super().__init__(f"Slot {slot} of decision {decision}: {reason}.")
+        self.decision = decision
+        self.slot = slot
