@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memserver.api import problems
 from memserver.api.limits import Limits
 from memserver.domain.errors import MemserverError, TooLarge
+from memserver.domain.ports.meter import UNMETERED, Meter
 from memserver.services.access import Access
 
 PROTECTED = "/v1"
@@ -25,10 +26,13 @@ class Gatekeeper:
     state, or answers with a problem document. Nothing of a body is read before the key is
     known to be good."""
 
-    def __init__(self, app: ASGIApp, access: Access, limits: Limits) -> None:
+    def __init__(
+        self, app: ASGIApp, access: Access, limits: Limits, meter: Meter = UNMETERED
+    ) -> None:
         self._app = app
         self._access = access
         self._limits = limits
+        self._meter = meter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not _is_protected(scope["path"]):
@@ -36,7 +40,10 @@ class Gatekeeper:
             return
         headers = Headers(scope=scope)
         try:
-            caller = await run_in_threadpool(self._access.authenticate, bearer(headers))
+            with self._meter.stage("authenticate"):
+                caller = await run_in_threadpool(self._access.authenticate, bearer(headers))
+            state = scope.setdefault("state", {})
+            state["caller"] = caller
             body = await self._body(headers, receive)
             if body is None:
                 return
@@ -48,8 +55,6 @@ class Gatekeeper:
         except MemserverError as error:
             await problems.of_error(error)(scope, receive, send)
             return
-        state = scope.setdefault("state", {})
-        state["caller"] = caller
         state["body_hash"] = hashlib.sha256(body).hexdigest()
         await self._app(scope, _replay(body, receive), send)
 

@@ -1,6 +1,5 @@
 """How a refusal looks: RFC 9457 problem documents, and the one table from error to status."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,8 +10,6 @@ from starlette.exceptions import HTTPException
 
 from memserver.domain import errors
 from memserver.wire.access import FieldError, Problem
-
-logger = logging.getLogger(__name__)
 
 
 class InvalidJson(errors.Invalid):
@@ -139,8 +136,13 @@ def of_error(error: errors.MemserverError) -> JSONResponse:
     return answer(status_of(error), error.code, str(error), extra=extra)
 
 
+def broken() -> JSONResponse:
+    """The answer where something failed that nobody foresaw."""
+    return answer(500, errors.MemserverError.code, "The server failed; its log says why.")
+
+
 def install(app: FastAPI) -> None:
-    """Every error that leaves a route becomes a problem document."""
+    """Every refusal that leaves a route becomes a problem document."""
 
     @app.exception_handler(errors.MemserverError)
     async def refused(_: Request, error: Exception) -> JSONResponse:
@@ -163,8 +165,3 @@ def install(app: FastAPI) -> None:
         code = HTTP_CODES.get(error.status_code, "http_error")
         # Among them `Allow`, which a 405 must have.
         return answer(error.status_code, code, str(error.detail), headers=error.headers)
-
-    @app.exception_handler(Exception)
-    async def broken(request: Request, error: Exception) -> JSONResponse:
-        logger.exception("%s %s failed", request.method, request.scope.get("path"), exc_info=error)
-        return answer(500, errors.MemserverError.code, "The server failed; its log says why.")

@@ -4,7 +4,6 @@ Each imports what it needs when it is called: every other command is a client, a
 seconds for the server's libraries."""
 
 import json
-import logging
 
 from memserver.app.settings import Settings, read_settings
 from memserver.cli import DemoOptions, ReindexOptions, ServeOptions, ServerCommands
@@ -14,7 +13,6 @@ from memserver.domain.errors import MemserverError
 def _serve(options: ServeOptions) -> None:
     from memserver.app.serving import serve
 
-    _log_to_stderr()
     serve(
         read_settings(
             data=options.data,
@@ -41,12 +39,6 @@ def _reindex_offline(options: ReindexOptions) -> None:
         print(json.dumps({"documents": done.documents, "encoder": done.encoder}))
     else:
         print(f"Rebuilt: {done.documents} documents, encoded by {done.encoder}.")
-
-
-def _log_to_stderr() -> None:
-    logging.basicConfig(
-        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
 
 
 SERVER_COMMANDS = ServerCommands(

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from memserver.api.build import build_api
 from memserver.api.limits import Limits
+from memserver.app.metrics import Metrics, Readings
 from memserver.app.settings import Settings
 from memserver.domain.errors import Unavailable
 from memserver.domain.ports import Encoder, Jobs, SparseEncoder, Store, VectorIndex, Work
@@ -73,11 +74,19 @@ class Server:
         self.settings = settings
         self._parts = parts
         self._bell = threading.Event()
+        self.metrics = Metrics()
         self.services = self._build()
+        self.metrics.watch(readings(self.services, parts.encoder))
         self._jobs = (make_jobs or dbos_jobs)(self.services.operations, settings)
         self._dispatcher = Dispatcher(store=parts.store, jobs=self._jobs, bell=self._bell)
         self._stack = ExitStack()
-        self.api = build_api(self.services, limits=limits(settings), lifespan=self._lifespan)
+        self.api = build_api(
+            self.services,
+            limits=limits(settings),
+            lifespan=self._lifespan,
+            meter=self.metrics,
+            scrape=self.metrics.scrape,
+        )
 
     @cached_property
     def first_key(self) -> IssuedKey | None:
@@ -208,6 +217,26 @@ def threads(store: SqlStore, index: VectorIndex, encoder: Encoder) -> dict[str, 
     if isinstance(index, EdgeIndex):
         alive["index engine"] = lambda: index.alive
     return alive
+
+
+def readings(services: Services, encoder: Encoder) -> Readings:
+    """What `/metrics` tells of parts that count for themselves, as ours do."""
+    found = Readings(services.readiness.report)
+    if isinstance(store := services.store, SqlStore):
+        found = replace(
+            found,
+            queues={"store": lambda: store.waiting},
+            decisions_logged=lambda: store.kept,
+            operations=store.operations,
+            changes=store.written,
+        )
+    if isinstance(encoder, BatchingEncoder):
+        found = replace(
+            found,
+            queues={**found.queues, "encoder": lambda: encoder.waiting},
+            query_vectors={"kept": lambda: encoder.known, "encoded": lambda: encoder.encoded},
+        )
+    return found
 
 
 def dbos_jobs(work: Work, settings: Settings) -> Jobs:

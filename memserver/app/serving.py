@@ -7,6 +7,7 @@ from pathlib import Path
 
 import uvicorn
 
+from memserver.app import logs
 from memserver.app.server import Parts, Server, open_parts
 from memserver.app.settings import Settings
 from memserver.domain.errors import PortTaken
@@ -30,11 +31,14 @@ def serve(
 ) -> None:
     """Runs the server in this thread until a signal stops it. The port is bound first, so that
     a taken one (`PortTaken`) is known before anything is opened."""
+    logs.configure(level=settings.log_level, form=settings.log_format)
     with listen(settings.host, settings.port) as bound:
         server = Server(settings, make_parts(settings))
         address = _url(settings.host, bound.getsockname()[1])
         config = uvicorn.Config(
             server.api,
+            # Its lines go where all others go; the line of a request is our own.
+            log_config=None,
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=10,

@@ -3,9 +3,9 @@
 import difflib
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memserver.domain.errors import MemserverError
@@ -83,6 +83,14 @@ class Settings(BaseSettings):
     flush_every_s: Annotated[
         float, Field(gt=0, le=5, description="Seconds between flushes of the index.")
     ] = 1.0
+    log_format: Annotated[
+        Literal["text", "json"], Field(description="How a line of the log looks.")
+    ] = "text"
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        BeforeValidator(lambda given: given.lower() if isinstance(given, str) else given),
+        Field(description="The least that memserver logs of itself."),
+    ] = "warning"
     inherited_share: Annotated[
         float, Field(ge=0, le=1, description="Part of its parent's belief a version starts with.")
     ] = 0.5

@@ -220,6 +220,12 @@ class Access:
         if not scope.may_administer:
             raise RoleForbidden(scope.role, wanted)
 
+    @staticmethod
+    def require_system(scope: Scope, wanted: str) -> None:
+        """Raises `RoleForbidden` for every key but the system's: for what spans tenants."""
+        if scope.role is not Role.SYSTEM:
+            raise RoleForbidden(scope.role, wanted)
+
 
 def _overlap(pattern: str, grant: str) -> bool:
     """Whether some path could be reached by both."""

@@ -101,6 +101,7 @@ class Indexer:
         self._rebuild: Rebuild | None = None
         self._asked: list[Rebuild] = []
         self._dirty_since: float | None = None
+        self._level_at = clock()
         self._changed = threading.Condition()
         self._woken = False
         self._stopping = False
@@ -182,6 +183,12 @@ class Indexer:
             return max(0, reader.head_position() - self.applied)
 
     @property
+    def level_ago_s(self) -> float:
+        """Seconds since the moment as of which the index held every change: what it lacks now
+        was written after that."""
+        return max(0.0, self._clock() - self._level_at)
+
+    @property
     def problem(self) -> str | None:
         """Why the index does not follow right now, or what is not in it yet."""
         if self._problem is None and self._progress.rebuilding:
@@ -261,9 +268,11 @@ class Indexer:
         self._resets_seen = resets
 
     def _follow(self) -> bool:
+        asked_at = self._clock()
         with self._store.reading() as reader:
             entries = reader.feed(self._progress.followed, CHANGES_TOGETHER)
         if not entries:
+            self._note_level(asked_at)
             return False
         for some in _slices(entries):
             position = some[-1].position
@@ -276,7 +285,13 @@ class Indexer:
                     return True
             self._touch()
             self._progress.follow(position)
+        if len(entries) < CHANGES_TOGETHER:
+            self._note_level(asked_at)
         return True
+
+    def _note_level(self, moment: float) -> None:
+        if not self._progress.rebuilding:
+            self._level_at = moment
 
     def _put(self, documents: Sequence[Document], position: int) -> None:
         self._touch()

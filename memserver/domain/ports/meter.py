@@ -1,0 +1,49 @@
+"""Where services say how long things took and how often they happened, in counts and seconds:
+never a text, an id of a row or a namespace."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Literal, Protocol
+
+Stage = Literal["authenticate", "encode", "search", "load", "rank", "pack"]
+"""What a request waits for. `authenticate` is of every request under /v1 and measured before its
+service is called; the others are parts of a retrieve, in this order. Logging the decision is no
+stage: no reply waits for it."""
+
+
+class Meter(Protocol):
+    """Safe for use by many threads, raises nothing, and costs microseconds.
+
+    A retrieve says `with meter.stage("encode"): …` for each of its stages, `decided` once for
+    the policy that chose, and `policy_failed` where a policy could not score and another one
+    chose instead.
+    """
+
+    def stage(self, name: Stage) -> AbstractContextManager[object]:
+        """Measures the block, also where it raises."""
+
+    def decided(self, policy: str) -> None: ...
+
+    def policy_failed(self, policy: str) -> None: ...
+
+    def answered(self, *, route: str, method: str, status: int, seconds: float) -> None:
+        """A request has been answered, whole. `route` is its template and `method` a known
+        one: what callers choose freely must not become a name of a series."""
+
+
+class Unmetered:
+    """A meter that forgets all that it is told."""
+
+    def stage(self, name: Stage) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def decided(self, policy: str) -> None:
+        pass
+
+    def policy_failed(self, policy: str) -> None:
+        pass
+
+    def answered(self, *, route: str, method: str, status: int, seconds: float) -> None:
+        pass
+
+
+UNMETERED = Unmetered()
