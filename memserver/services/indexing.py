@@ -67,6 +67,14 @@ class Rebuild:
     done: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A `swap` of everything in SQL, and who waits for what it left to be searchable."""
+
+    swap: Callable[[], None]
+    answer: Future[int]
+
+
 class Indexer:
     """Starts from the mark, or from all live documents where the index is new or was lost.
 
@@ -100,6 +108,8 @@ class Indexer:
         self._resets_seen = 0
         self._rebuild: Rebuild | None = None
         self._asked: list[Rebuild] = []
+        self._replacement: Replacement | None = None
+        self._starting_over: Future[int] | None = None
         self._dirty_since: float | None = None
         self._level_at = clock()
         self._changed = threading.Condition()
@@ -116,6 +126,9 @@ class Indexer:
         with self._store.reading() as reader:
             mark = reader.mark(MARK)
         position = 0 if mark is None else mark[0]
+        if position == 0 and self._index.count():
+            # What it holds may be of a state that was replaced, or half of a rebuild.
+            self._index.clear()
         if self._index.resets or position == 0 or self._index.count() == 0:
             self._lose("the index holds nothing yet")
         else:
@@ -166,6 +179,19 @@ class Indexer:
         self.wake()
         return answer
 
+    def replace(self, swap: Callable[[], None]) -> Future[int]:
+        """Calls `swap`, which puts other content in place of all that SQL holds, while nothing is
+        indexed; then empties the index and builds it from what is there. The result is how many
+        documents that was, or what `swap` raised. One at a time."""
+        answer: Future[int] = Future()
+        with self._changed:
+            if self._stopping or self._ended or self._replacement is not None:
+                answer.set_exception(stopped())
+            else:
+                self._replacement = Replacement(swap, answer)
+        self.wake()
+        return answer
+
     @property
     def alive(self) -> bool:
         """Whether the thread runs; readiness depends on it."""
@@ -213,9 +239,11 @@ class Indexer:
         with self._changed:
             self._ended = True
             left = [*([self._rebuild] if self._rebuild else []), *self._asked]
+            answers = [rebuild.answer for rebuild in left] + [self._starting_over]
+            if self._replacement is not None:
+                answers.append(self._replacement.answer)
         self._progress.end()
-        for rebuild in left:
-            answer = rebuild.answer
+        for answer in answers:
             if answer is not None and answer.set_running_or_notify_cancel():
                 answer.set_exception(stopped())
 
@@ -241,6 +269,7 @@ class Indexer:
 
     def _step(self) -> bool:
         """One batch of changes and one page of a rebuild; whether there was anything to do."""
+        self._replace()
         if self._was_reset():
             self._lose(self._index.resets[-1])
         followed = self._follow()
@@ -249,6 +278,35 @@ class Indexer:
                 self._rebuild = self._asked.pop(0)
                 self._projection.skipped.clear()
         return self._go_on(self._rebuild) or followed if self._rebuild else followed
+
+    def _replace(self) -> None:
+        with self._changed:
+            asked, self._replacement = self._replacement, None
+        if asked is not None:
+            try:
+                asked.swap()
+            except MemserverError as error:
+                asked.answer.set_exception(error)
+                return
+            except BaseException as error:
+                # Nobody knows what SQL holds now: whatever it is, the index is built from it.
+                asked.answer.set_exception(error)
+            self._starting_over = asked.answer
+        if self._starting_over is not None:
+            self._start_over(self._starting_over)
+
+    def _start_over(self, answer: Future[int]) -> None:
+        """May fail half-way, and is then called again."""
+        self._index.clear()
+        self._projection.skipped.clear()
+        self._lose("everything was replaced")
+        assert self._rebuild is not None, "it was just made"
+        earlier = self._rebuild.answer
+        if earlier is not None and earlier.set_running_or_notify_cancel():
+            earlier.set_exception(Unavailable("Everything was replaced before it was rebuilt."))
+        self._rebuild.answer = None if answer.done() else answer
+        self._dirty_since = None
+        self._starting_over = None
 
     def _was_reset(self) -> bool:
         return len(self._index.resets) > self._resets_seen
@@ -342,7 +400,8 @@ class Indexer:
         """Flushes and moves the mark, unless lost content is still being rebuilt."""
         position = self._progress.followed
         self._index.flush()
-        if (whole or not self._progress.rebuilding) and not self._was_reset():
+        sound = self._starting_over is None and not self._was_reset()
+        if sound and (whole or not self._progress.rebuilding):
             self._store.write(lambda tx: tx.set_mark(MARK, position, self._fingerprint))
         self._dirty_since = None
 
