@@ -112,7 +112,7 @@ def snips(weights: Floats, rewards: Floats, positions: Rows, *, decisions: int) 
         at = positions == position
         mass = float(weights[at].sum())
         if mass > 0:
-            total += np.count_nonzero(at) * float(weights[at] @ rewards[at]) / mass
+            total += int(np.count_nonzero(at)) * float(weights[at] @ rewards[at]) / mass
     return total / decisions
 
 

@@ -36,8 +36,8 @@ def ridge(design: Floats, rewards: Floats, *, free: int) -> Floats:
     `free` of them unpunished."""
     penalty = np.full(design.shape[1], RIDGE)
     penalty[:free] = 0.0
-    solved: Floats = np.linalg.solve(design.T @ design + np.diag(penalty), design.T @ rewards)
-    return solved
+    square = design.T @ design + np.diag(penalty)
+    return np.asarray(np.linalg.solve(square, design.T @ rewards), np.float64)
 
 
 def _design(features: Floats, positions: Rows, columns: int) -> Floats:
