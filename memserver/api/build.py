@@ -16,6 +16,7 @@ from memserver.api.limits import Limits
 from memserver.api.route_templates import RouteTemplates
 from memserver.api.routes import (
     access,
+    backups,
     changes,
     health,
     items,
@@ -30,7 +31,7 @@ from memserver.services.bundle import Services
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 V1 = "/v1"
-UNDER_V1 = (trajectories, items, retrieval, operations, changes, access)
+UNDER_V1 = (trajectories, items, retrieval, operations, changes, access, backups)
 BESIDE_V1 = (health, metrics)
 
 
@@ -62,7 +63,9 @@ def build_api(
         app.include_router(routes.router)
         templates += _paths(routes.router.routes)
     # The last one added stands outermost.
-    app.add_middleware(Gatekeeper, access=services.access, limits=limits, meter=meter)
+    app.add_middleware(
+        Gatekeeper, access=services.access, limits=limits, meter=meter, gate=services.gate
+    )
     app.add_middleware(AccessLog, templates=RouteTemplates(templates), meter=meter)
     return app
 

@@ -10,27 +10,36 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memserver.api import problems
 from memserver.api.limits import Limits
-from memserver.domain.errors import MemserverError, TooLarge
+from memserver.domain.errors import MemserverError, TooLarge, Unauthenticated
 from memserver.domain.ports.meter import UNMETERED, Meter
 from memserver.services.access import Access
+from memserver.services.gate import Gate
 
 PROTECTED = "/v1"
 RAW_BODIES = frozenset({"/v1/trajectories/import"})
 """Routes whose bodies are files, which their importers check line by line."""
+STREAMED_BODIES = frozenset({"/v1/restore"})
+"""Routes whose bodies are too large to be held, and are left to them unread."""
 CHECKED_AT_ONCE = 16_384
 """Bytes that take less time to check than to hand over to another thread."""
 
 
 class Gatekeeper:
-    """ASGI middleware: puts `caller` (a domain `Scope`) and `body_hash` into the request's
-    state, or answers with a problem document. Nothing of a body is read before the key is
-    known to be good."""
+    """ASGI middleware: puts `caller` (a domain `Scope`), `body_hash` and the `passage` through
+    the gate into the request's state, or answers with a problem document. Nothing of a body is
+    read before the key is known to be good."""
 
     def __init__(
-        self, app: ASGIApp, access: Access, limits: Limits, meter: Meter = UNMETERED
+        self,
+        app: ASGIApp,
+        access: Access,
+        limits: Limits,
+        meter: Meter = UNMETERED,
+        gate: Gate | None = None,
     ) -> None:
         self._app = app
         self._access = access
+        self._gate = gate or Gate()
         self._limits = limits
         self._meter = meter
 
@@ -40,11 +49,14 @@ class Gatekeeper:
             return
         headers = Headers(scope=scope)
         try:
+            self._gate.enter().leave()
+            epoch = self._gate.epoch
             with self._meter.stage("authenticate"):
                 caller = await run_in_threadpool(self._access.authenticate, bearer(headers))
             state = scope.setdefault("state", {})
             state["caller"] = caller
-            body = await self._body(headers, receive)
+            streamed = scope["path"] in STREAMED_BODIES
+            body = b"" if streamed else await self._body(headers, receive)
             if body is None:
                 return
             if body and scope["path"] not in RAW_BODIES:
@@ -52,11 +64,24 @@ class Gatekeeper:
                     check_json(body, self._limits)
                 else:
                     await run_in_threadpool(check_json, body, self._limits)
+            # Not before the body is here: a sender that stops must not keep a restore waiting.
+            passage = self._gate.enter()
         except MemserverError as error:
             await problems.of_error(error)(scope, receive, send)
             return
         state["body_hash"] = hashlib.sha256(body).hexdigest()
-        await self._app(scope, _replay(body, receive), send)
+        state["passage"] = passage
+        try:
+            if self._gate.epoch != epoch:
+                # The key was good for what has been replaced since.
+                state["caller"] = await run_in_threadpool(
+                    self._access.authenticate, bearer(headers)
+                )
+            await self._app(scope, receive if streamed else _replay(body, receive), send)
+        except Unauthenticated as error:
+            await problems.of_error(error)(scope, receive, send)
+        finally:
+            passage.leave()
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
         """The whole body, refused as soon as it is known to be over the limit. None where the

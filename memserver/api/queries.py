@@ -70,5 +70,9 @@ class EventQuery(Query):
     seconds: Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)] = 600.0
 
 
+class RestoreQuery(Query):
+    replace: bool = False
+
+
 class ReadyQuery(Query):
     audit: bool = False

@@ -22,10 +22,12 @@ from memserver.domain.ports import Encoder, Jobs, SparseEncoder, Store, VectorIn
 from memserver.ids import uuid7
 from memserver.jobs import DbosJobs, Dispatcher, executor_identity
 from memserver.services.access import Access, IssuedKey
+from memserver.services.backing_up import BackingUp
 from memserver.services.bundle import Services
 from memserver.services.changing import Changing
 from memserver.services.consolidating import ConsolidateRunner, Consolidating
 from memserver.services.distilling import Distilling, DistillRunner
+from memserver.services.gate import Gate
 from memserver.services.indexing import Indexer, check_encoder
 from memserver.services.operations import OperationService
 from memserver.services.readiness import Readiness
@@ -156,6 +158,17 @@ class Server:
             wake=self._wake_dispatcher,
             settle=indexer.catch_up,
         )
+        gate = Gate()
+        backing_up = BackingUp(
+            store,
+            access,
+            indexer,
+            gate,
+            encoder=encoder.fingerprint,
+            scratch=self.settings.data,
+            # Whatever keeps something of a namespace, a version or a policy in memory.
+            forget=[access.forget],
+        )
         return Services(
             store=store,
             access=access,
@@ -176,6 +189,8 @@ class Server:
             changing=Changing(store),
             operations=operations,
             indexer=indexer,
+            gate=gate,
+            backing_up=backing_up,
             readiness=Readiness(
                 store,
                 index,
@@ -299,6 +314,7 @@ def limits(settings: Settings) -> Limits:
         page=settings.page_default,
         page_most=settings.page_most,
         wait_s=settings.wait_s,
+        restore=settings.restore_limit,
     )
 
 

@@ -80,6 +80,9 @@ class Settings(BaseSettings):
             gt=0, allow_inf_nan=False, description="Seconds that a write waits to be searchable."
         ),
     ] = 10.0
+    restore_limit: Annotated[
+        int, Field(ge=1024, description="Bytes of a backup's archive that may be restored.")
+    ] = 64 * 1024**3
     flush_every_s: Annotated[
         float, Field(gt=0, le=5, description="Seconds between flushes of the index.")
     ] = 1.0

@@ -55,6 +55,10 @@ class Access:
         self._new_id = new_id
         self._known: dict[tuple[UUID, str], Namespace] = {}
 
+    def forget(self) -> None:
+        """Forgets the namespaces that it knows: a restore may have given their ids to others."""
+        self._known = {}
+
     def authenticate(self, secret: str | None) -> Scope:
         """The scope of a key's secret. Raises `Unauthenticated`."""
         if not secret:

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from memserver.domain.ports import Store
 from memserver.services.access import Access
+from memserver.services.backing_up import BackingUp
 from memserver.services.changing import Changing
 from memserver.services.consolidating import Consolidating
 from memserver.services.distilling import Distilling
+from memserver.services.gate import Gate
 from memserver.services.indexing import Indexer
 from memserver.services.operations import OperationService
 from memserver.services.readiness import Readiness
@@ -30,3 +32,5 @@ class Services:
     operations: OperationService
     indexer: Indexer
     readiness: Readiness
+    gate: Gate
+    backing_up: BackingUp

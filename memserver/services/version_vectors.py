@@ -46,6 +46,11 @@ class VersionVectors:
         self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
         self._placed: OrderedDict[tuple[UUID, UUID], _Placed] = OrderedDict()
 
+    def forget(self) -> None:
+        """Forgets where versions lie and what they say: after a restore an id may mean another."""
+        with self._lock:
+            self._placed.clear()
+
     def of(self, reader: Reader, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Vector]:
         """For each id of a version or a run that the scope sees, its vector. Raises
         `Unavailable` where a text has to be encoded and the encoder does not answer."""

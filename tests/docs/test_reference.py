@@ -85,7 +85,7 @@ def test_no_module_reads_a_variable_that_is_not_documented() -> None:
 
 
 def test_every_route_is_documented() -> None:
-    paths = build_api(cast(Any, SimpleNamespace(access=None))).openapi()["paths"]
+    paths = build_api(cast(Any, SimpleNamespace(access=None, gate=None))).openapi()["paths"]
     routes = [f"{method.upper()} {path}" for path, methods in paths.items() for method in methods]
 
     assert differences([row[0] for row in rows(section("Routes"))], routes) == NONE

@@ -31,7 +31,7 @@ PROMISES = [
     content_type_conformance,
     response_schema_conformance,
 ]
-DOCUMENT = build_api(cast(Any, SimpleNamespace(access=None))).openapi()
+DOCUMENT = build_api(cast(Any, SimpleNamespace(access=None, gate=None))).openapi()
 ROUTES = [
     (method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods
 ]

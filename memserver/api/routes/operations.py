@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from memserver.api import shaping
@@ -82,10 +82,12 @@ async def get_operation(operation_id: UUID, call: CallDep) -> Operation:
     responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def operation_events(
-    operation_id: UUID, query: Annotated[EventQuery, Query()], call: CallDep
+    request: Request, operation_id: UUID, query: Annotated[EventQuery, Query()], call: CallDep
 ) -> Response:
     """Server-sent events: the operation now, at each change, and at its end."""
     first = await _current(operation_id, call)
+    # Each further look is a request of its own: a restore need not wait for the stream's end.
+    request.state.passage.leave()
     return StreamingResponse(_events(first, call, query.seconds), media_type="text/event-stream")
 
 
