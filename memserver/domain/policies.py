@@ -40,21 +40,11 @@ MOVES: dict[PolicyState, frozenset[PolicyState]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """How runs turned out under one policy: their number, and mean and variance of their
-    scores."""
-
-    runs: int
-    mean: float
-    variance: float
-
-
-@dataclass(frozen=True, slots=True)
 class Policy:
     """One learned policy in one namespace. `share` is the part of the runs that it gets as a
-    canary; `previous` is what was active before it (None: the built-in one); `baseline` is how
-    runs turned out then, which the guardrail compares with. `since` is when it came into its
-    state, `reason` why."""
+    canary; `previous` is what was active before it (None: the built-in one); `baseline` holds the
+    scores of runs under that one, which the guardrail compares with. `since` is when it came into
+    its state, `reason` why."""
 
     id: UUID
     namespace: Namespace
@@ -68,7 +58,7 @@ class Policy:
     reason: str = ""
     share: float = 0.0
     previous: UUID | None = None
-    baseline: Record | None = None
+    baseline: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:

@@ -1,6 +1,5 @@
 """Policies and exploration to rows and back."""
 
-from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Column
@@ -11,7 +10,6 @@ from memserver.domain.policies import (
     Policy,
     PolicyRole,
     PolicyState,
-    Record,
 )
 from memserver.storage.sql.tables import EXPLORATION, POLICY
 from memserver.storage.sql.view import Cells, Names
@@ -29,7 +27,7 @@ def policy_row(value: Policy, *, manifest: dict[str, Any]) -> dict[str, Any]:
         "since": value.since,
         "reason": value.reason,
         "previous": value.previous,
-        "baseline": None if value.baseline is None else asdict(value.baseline),
+        "baseline": list(value.baseline),
     }
 
 
@@ -83,7 +81,7 @@ def to_policy(cells: Cells, names: Names) -> Policy:
         reason=reason,
         share=share,
         previous=previous,
-        baseline=None if baseline is None else Record(**baseline),
+        baseline=tuple(baseline),
     )
 
 

@@ -237,7 +237,7 @@ class PolicyRow(Base, table=True):
     since: datetime = Field(sa_type=UtcDateTime)
     reason: str = Field(sa_type=Text)
     previous: UUID | None
-    baseline: dict[str, Any] | None = Field(sa_type=EXACT_JSON)
+    baseline: list[float] = Field(sa_type=EXACT_JSON)
 
 
 class ExplorationRow(Base, table=True):

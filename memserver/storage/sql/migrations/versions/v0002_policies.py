@@ -54,7 +54,7 @@ def upgrade() -> None:
         sa.Column("since", TIME, nullable=False),
         sa.Column("reason", sa.Text(), nullable=False),
         sa.Column("previous", sa.Uuid(), nullable=True),
-        sa.Column("baseline", JSON, nullable=True),
+        sa.Column("baseline", JSON, nullable=False),
         sa.ForeignKeyConstraint(
             ["namespace_id", "tenant_id"],
             ["namespace.id", "namespace.tenant_id"],
