@@ -181,7 +181,8 @@ class OperationService:
                 self._put(tx, failed, State.FAILED, wanted="failed")
 
         if not cancelled:
-            logger.error("Operation %s failed: %s\n%s", operation_id, reason(error), frames(error))
+            # Its reason stays in the row, which an erasure reaches: it may name what users named.
+            logger.error("Operation %s failed.\n%s", operation_id, frames(error))
         self._store.write(mark_failed)
 
     # --- how ------------------------------------------------------------------------------
