@@ -13,7 +13,8 @@ from memserver.wire.trajectories import (
     Trajectory,
     TrajectoryStored,
 )
-from memserver_client._episode import Episode
+from memserver_client._async_memory import AsyncMemory
+from memserver_client._episode import AsyncEpisode, Episode
 from memserver_client._errors import (
     ApiError,
     Conflict,
@@ -29,6 +30,7 @@ from memserver_client._errors import (
     OperationTimeout,
     RequestTimeout,
     ServerError,
+    StreamBroken,
     TooLarge,
     Unauthenticated,
     Unavailable,
@@ -36,10 +38,13 @@ from memserver_client._errors import (
 )
 from memserver_client._memory import Memory
 from memserver_client._requests import TrajectoriesAdded
-from memserver_client._transport import Clock
+from memserver_client._transport import AsyncClock, Clock
 
 __all__ = [
     "ApiError",
+    "AsyncClock",
+    "AsyncEpisode",
+    "AsyncMemory",
     "Change",
     "ChangeDetail",
     "Clock",
@@ -72,6 +77,7 @@ __all__ = [
     "RetrievedItem",
     "Run",
     "ServerError",
+    "StreamBroken",
     "TooLarge",
     "TrajectoriesAdded",
     "TrajectoriesStored",

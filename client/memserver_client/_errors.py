@@ -4,7 +4,8 @@ refusal it is the server's own (docs/reference.md lists them).
 MemserverError
 ├── NotConfigured            no URL or no key was given
 ├── ConnectionFailed         no answer came
-│   └── RequestTimeout       ... in time
+│   ├── RequestTimeout       ... in time
+│   └── StreamBroken         ... to its end
 ├── UnexpectedReply          an answer came that this client cannot read
 ├── ApiError                 the server refused: .status, .code, .detail, .problem
 │   ├── Unauthenticated, Forbidden, NotFound, Conflict
@@ -35,7 +36,7 @@ class NotConfigured(MemserverError):
     code = "not_configured"
 
     def __init__(self, what: str, argument: str, variable: str) -> None:
-        super().__init__(f"No {what}: pass {argument}= to Memory or set {variable}.")
+        super().__init__(f"No {what}: pass {argument}= or set {variable}.")
 
 
 class ConnectionFailed(MemserverError):
@@ -45,13 +46,26 @@ class ConnectionFailed(MemserverError):
     code = "connection_failed"
 
     def __init__(self, url: str, reason: str, attempts: int) -> None:
-        tries = "" if attempts == 1 else f" after {attempts} attempts"
-        super().__init__(f"No answer from {url}{tries}: {reason}.")
+        super().__init__(self._message(url, reason, attempts))
         self.attempts = attempts
+
+    def _message(self, url: str, reason: str, attempts: int) -> str:
+        tries = "" if attempts == 1 else f" after {attempts} attempts"
+        return f"No answer from {url}{tries}: {reason}."
 
 
 class RequestTimeout(ConnectionFailed):
     code = "request_timeout"
+
+
+class StreamBroken(ConnectionFailed):
+    """A reply of many rows, or a file, stopped before its end. What came before is as it was
+    sent; the rest is not asked for again, since its beginning is used already."""
+
+    code = "stream_broken"
+
+    def _message(self, url: str, reason: str, attempts: int) -> str:
+        return f"The answer of {url} broke off: {reason}."
 
 
 class UnexpectedReply(MemserverError):

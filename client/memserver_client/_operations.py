@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from memserver.wire.operations import Operation
+from memserver_client._call import Call, Now, Pause, Steps, asked, read
 from memserver_client._errors import OperationCancelled, OperationFailed, OperationTimeout
 from memserver_client._requests import Id, id_of
-from memserver_client._transport import Clock, Connection
 
+WAIT_SECONDS = 600.0
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 1.0
 FINAL = frozenset({"succeeded", "failed", "cancelled"})
@@ -14,32 +15,37 @@ FINAL = frozenset({"succeeded", "failed", "cancelled"})
 OnProgress = Callable[[Operation], None]
 
 
-def await_operation(
-    connection: Connection,
-    operation_id: Id,
-    *,
-    clock: Clock,
-    timeout: float,
-    on_progress: OnProgress | None,
-) -> Operation:
+def started(
+    call: Call[Operation], *, wait: bool, timeout: float, on_progress: OnProgress | None
+) -> Steps[Operation]:
+    """The operation that a call starts: as it started or, with `wait`, once it has succeeded."""
+    begun = yield from asked(call)
+    if not wait:
+        return begun
+    return (yield from succeeded(begun.id, timeout=timeout, on_progress=on_progress))
+
+
+def succeeded(
+    operation_id: Id, *, timeout: float, on_progress: OnProgress | None
+) -> Steps[Operation]:
     """The operation once it has succeeded; asks ever less often, at least every second."""
-    path = f"/v1/operations/{id_of(operation_id)}"
-    deadline = clock.now() + timeout
+    call = read(f"/v1/operations/{id_of(operation_id)}", Operation)
+    deadline = (yield Now()) + timeout
     pause = FIRST_PAUSE
     while True:
-        operation = connection.get(path, Operation)
+        operation = yield from asked(call)
         if on_progress is not None:
             on_progress(operation)
         if operation.state in FINAL:
-            return _succeeded(operation)
-        left = deadline - clock.now()
+            return _successful(operation)
+        left = deadline - (yield Now())
         if left <= 0:
             raise OperationTimeout(operation, timeout)
-        clock.sleep(min(pause, left))
+        yield Pause(min(pause, left))
         pause = min(LONGEST_PAUSE, pause * 1.5)
 
 
-def _succeeded(operation: Operation) -> Operation:
+def _successful(operation: Operation) -> Operation:
     if operation.state == "cancelled":
         raise OperationCancelled(operation)
     if operation.state == "failed":

@@ -1,41 +1,24 @@
-"""The connection to one server: what is sent again after a failure and what is not, and how an
-answer becomes a value or an error."""
+"""The connection to one server, in two kinds that do the same: one blocks, one awaits. What to send
+and what to make of the answer is said elsewhere; here it is done."""
 
-import random
+import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import httpx
-from pydantic import BaseModel, ValidationError
 
-from memserver.ids import uuid7
-from memserver.wire.access import Problem
-from memserver.wire.base import Page
-from memserver_client._errors import (
-    ApiError,
-    ConnectionFailed,
-    RequestTimeout,
-    UnexpectedReply,
-    refusal,
-)
+from memserver_client._account import Account
+from memserver_client._answers import unbroken
+from memserver_client._call import Call, Download, Lines, Listing, Now, Pause, Steps
+from memserver_client._exchange import Attempt, Exchange
+from memserver_client._files import arriving
+from memserver_client._retries import Retries
 
-M = TypeVar("M", bound=BaseModel)
 R = TypeVar("R")
-Params = Mapping[str, str | int | bool | None]
-
-FIRST_PAUSE = 0.2
-LONGEST_PAUSE = 10.0
-LONGEST_RETRY_AFTER = 60.0
-WORTH_ANOTHER_TRY = frozenset({429, 502, 503, 504})
-
-# Raised before the first byte of a request leaves, so that the server cannot have acted on it.
-NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-# The request itself is at fault; it would fail in the same way each time.
-HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,170 +30,192 @@ class Clock:
     utc: Callable[[], datetime] = lambda: datetime.now(UTC)
 
 
-class Connection:
-    """Sends requests to one server.
+@dataclass(frozen=True, slots=True)
+class AsyncClock:
+    """The same for `AsyncMemory`, whose sleep is awaited."""
 
-    A request that is `repeatable` (a read, or a write under an idempotency key) is sent up to
-    `retries` times more after a connection error, a timeout, or the answers 429, 502, 503 and
-    504, with exponential, jittered pauses, or the pause that `Retry-After` asks for. One that is
-    not is sent again only if no byte of it can have reached the server.
-    """
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    utc: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+class Connection:
+    """Performs descriptions, on one pool of connections that threads may share."""
 
     def __init__(
         self,
-        http: httpx.Client,
+        account: Account,
         *,
+        timeout: float,
         retries: int,
+        transport: httpx.BaseTransport | None,
         clock: Clock,
-        uniform: Callable[[float, float], float] = random.uniform,
     ) -> None:
-        self._http = http
-        self._retries = retries
+        self._http = httpx.Client(
+            base_url=account.url, headers=account.headers, timeout=timeout, transport=transport
+        )
         self._clock = clock
-        self._uniform = uniform
+        self._exchange = Exchange(str(self._http.base_url), Retries(retries), clock.utc)
 
     @property
     def url(self) -> str:
-        return str(self._http.base_url)
+        return self._exchange.url
 
     def close(self) -> None:
         self._http.close()
 
-    # --- the four shapes of a request ----------------------------------------------------
+    def perform(self, asked: Call[R] | Steps[R]) -> R:
+        return self._run(self._exchange.answer(asked) if isinstance(asked, Call) else asked)
 
-    def get(self, path: str, reply: type[M], params: Params | None = None) -> M:
-        return self._read(self._send("GET", path, params=params, repeatable=True), reply)
+    def rows(self, asked: Listing[R] | Lines[R]) -> Iterator[R]:
+        return self._paged(asked) if isinstance(asked, Listing) else self._streamed(asked)
 
-    def pages(self, path: str, page: type[Page[R]], params: Params) -> Iterator[R]:
-        """All rows, each page asked for when the one before it is used up."""
-        cursor: str | None = None
-        while True:
-            received = self.get(path, page, {**params, "cursor": cursor})
+    def save(self, asked: Download) -> int:
+        """The size of the file in bytes."""
+        with arriving(asked.to) as file:
+            response = self._run(self._exchange.response(asked))
+            with closing(response), unbroken(self.url):
+                for piece in response.iter_bytes():
+                    file.write(piece)
+            return file.tell()
+
+    def _paged(self, asked: Listing[R]) -> Iterator[R]:
+        call: Call[Any] | None = asked.first()
+        while call is not None:
+            received = self.perform(call)
             yield from received.rows
-            if received.next_cursor is None:
-                return
-            cursor = received.next_cursor
+            call = asked.after(received)
 
-    def ask(self, path: str, reply: type[M], content: bytes) -> M:
-        """A read whose question is too long for a URL."""
-        return self._read(self._send("POST", path, content=content, repeatable=True), reply)
+    def _streamed(self, asked: Lines[R]) -> Iterator[R]:
+        rows = self._exchange.rows(asked)
+        response = self._run(self._exchange.response(asked))
+        with closing(response), unbroken(self.url):
+            for piece in response.iter_bytes():
+                yield from rows.fed(piece)
+            yield from rows.ended()
 
-    def write(
+    def _run(self, steps: Generator[Any, Any, R]) -> R:
+        try:
+            wanted = next(steps)
+            while True:
+                try:
+                    outcome = self._do(wanted)
+                except Exception as error:
+                    wanted = steps.throw(error)
+                else:
+                    wanted = steps.send(outcome)
+        except StopIteration as end:
+            return cast(R, end.value)
+
+    def _do(self, wanted: Call[Any] | Attempt | Pause | Now) -> Any:
+        match wanted:
+            case Attempt():
+                return self._send(wanted)
+            case Pause():
+                return self._clock.sleep(wanted.seconds)
+            case Now():
+                return self._clock.now()
+            case Call():
+                return self.perform(wanted)
+
+    def _send(self, attempt: Attempt) -> httpx.Response:
+        request = attempt.built(self._http.build_request)
+        response = self._http.send(request, stream=attempt.request.streamed)
+        if not response.is_success:
+            with closing(response):
+                response.read()
+        return response
+
+
+class AsyncConnection:
+    """Performs descriptions, on one pool of connections that tasks may share."""
+
+    def __init__(
         self,
-        method: str,
-        path: str,
-        reply: type[M],
-        content: bytes | None = None,
+        account: Account,
         *,
-        params: Params | None = None,
-        repeatable: bool = True,
-        content_type: str = "application/json",
-    ) -> M:
-        """One key for all attempts: the server acts once, and answers each the same."""
-        response = self._send(
-            method,
-            path,
-            params=params,
-            content=content,
-            content_type=content_type,
-            repeatable=repeatable,
-            idempotency_key=str(uuid7()),
+        timeout: float,
+        retries: int,
+        transport: httpx.AsyncBaseTransport | None,
+        clock: AsyncClock,
+    ) -> None:
+        self._http = httpx.AsyncClient(
+            base_url=account.url, headers=account.headers, timeout=timeout, transport=transport
         )
-        return self._read(response, reply)
+        self._clock = clock
+        self._exchange = Exchange(str(self._http.base_url), Retries(retries), clock.utc)
 
-    # --- sending -------------------------------------------------------------------------
+    @property
+    def url(self) -> str:
+        return self._exchange.url
 
-    def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        repeatable: bool,
-        params: Params | None = None,
-        content: bytes | None = None,
-        content_type: str = "application/json",
-        idempotency_key: str | None = None,
-    ) -> httpx.Response:
-        headers = {"Content-Type": content_type} if content is not None else {}
-        if idempotency_key is not None:
-            headers["Idempotency-Key"] = idempotency_key
-        given = {name: value for name, value in (params or {}).items() if value is not None}
-        request = self._http.build_request(
-            method, path, params=given, content=content, headers=headers
-        )
-        attempt = 0
-        while True:
-            attempt += 1
-            asked: float | None = None
-            try:
-                response = self._http.send(request)
-            except httpx.TransportError as error:
-                may_repeat = repeatable or isinstance(error, NEVER_SENT)
-                if isinstance(error, HOPELESS) or not may_repeat or attempt > self._retries:
-                    raise self._no_answer(error, attempt) from error
-            except httpx.DecodingError as error:
-                raise UnexpectedReply(self.url, str(error)) from error
-            else:
-                if response.is_success:
-                    return response
-                asked = self._retry_after(response)
-                too_long = asked is not None and asked > LONGEST_RETRY_AFTER
-                passing = response.status_code in WORTH_ANOTHER_TRY and not too_long
-                if not (passing and repeatable) or attempt > self._retries:
-                    raise self._refused(response, asked)
-            self._clock.sleep(self._pause(attempt) if asked is None else asked)
+    async def close(self) -> None:
+        await self._http.aclose()
 
-    def _pause(self, attempt: int) -> float:
-        """Between half and the whole of a pause that doubles with each attempt."""
-        longest: float = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (attempt - 1))
-        return self._uniform(longest / 2, longest)
+    async def perform(self, asked: Call[R] | Steps[R]) -> R:
+        return await self._run(self._exchange.answer(asked) if isinstance(asked, Call) else asked)
 
-    def _retry_after(self, response: httpx.Response) -> float | None:
-        """Seconds, from either form of the header; None where it is absent or unreadable."""
-        value = response.headers.get("Retry-After", "").strip()
-        if value.isdecimal():
-            return float(value)
+    def rows(self, asked: Listing[R] | Lines[R]) -> AsyncIterator[R]:
+        return self._paged(asked) if isinstance(asked, Listing) else self._streamed(asked)
+
+    async def save(self, asked: Download) -> int:
+        """The size of the file in bytes."""
+        with arriving(asked.to) as file:
+            response = await self._run(self._exchange.response(asked))
+            async with aclosing(response):
+                with unbroken(self.url):
+                    # A piece is what one read of the socket gave: too short to leave the loop for.
+                    async for piece in response.aiter_bytes():
+                        file.write(piece)
+            return file.tell()
+
+    async def _paged(self, asked: Listing[R]) -> AsyncIterator[R]:
+        call: Call[Any] | None = asked.first()
+        while call is not None:
+            received = await self.perform(call)
+            for row in received.rows:
+                yield row
+            call = asked.after(received)
+
+    async def _streamed(self, asked: Lines[R]) -> AsyncIterator[R]:
+        rows = self._exchange.rows(asked)
+        response = await self._run(self._exchange.response(asked))
+        async with aclosing(response):
+            with unbroken(self.url):
+                async for piece in response.aiter_bytes():
+                    for row in rows.fed(piece):
+                        yield row
+                for row in rows.ended():
+                    yield row
+
+    async def _run(self, steps: Generator[Any, Any, R]) -> R:
         try:
-            when = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        if when.tzinfo is None:
-            when = when.replace(tzinfo=UTC)
-        return max(0.0, (when - self._clock.utc()).total_seconds())
+            wanted = next(steps)
+            while True:
+                try:
+                    outcome = await self._do(wanted)
+                except Exception as error:
+                    wanted = steps.throw(error)
+                else:
+                    wanted = steps.send(outcome)
+        except StopIteration as end:
+            return cast(R, end.value)
 
-    # --- answers -------------------------------------------------------------------------
+    async def _do(self, wanted: Call[Any] | Attempt | Pause | Now) -> Any:
+        match wanted:
+            case Attempt():
+                return await self._send(wanted)
+            case Pause():
+                return await self._clock.sleep(wanted.seconds)
+            case Now():
+                return self._clock.now()
+            case Call():
+                return await self.perform(wanted)
 
-    def _read(self, response: httpx.Response, reply: type[M]) -> M:
-        # Unknown fields are ignored so that an older client understands a newer server.
-        try:
-            return reply.model_validate_json(response.content, extra="ignore")
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the body"
-            raise UnexpectedReply(self.url, f"{where}: {first['msg']}") from error
-
-    def _refused(self, response: httpx.Response, retry_after: float | None) -> ApiError:
-        try:
-            problem = Problem.model_validate_json(response.content, extra="ignore")
-        except ValidationError:
-            problem = _foreign(response)  # a proxy's page, not the server's own answer
-        # The status line counts: it is what proxies and this client's retries went by.
-        problem = problem.model_copy(update={"status": response.status_code})
-        return refusal(problem, retry_after=retry_after)
-
-    def _no_answer(self, error: httpx.TransportError, attempts: int) -> ConnectionFailed:
-        timed_out = isinstance(error, httpx.TimeoutException)
-        kind = RequestTimeout if timed_out else ConnectionFailed
-        return kind(self.url, str(error) or type(error).__name__, attempts)
-
-
-def _foreign(response: httpx.Response) -> Problem:
-    details: dict[str, Any] = {"content_type": response.headers.get("Content-Type", "")}
-    return Problem(
-        type="about:blank",
-        title=response.reason_phrase or f"Status {response.status_code}",
-        status=response.status_code,
-        detail=f"{response.status_code} {response.reason_phrase} from {response.url.host}".strip(),
-        code=f"http_{response.status_code}",
-        extra=details,
-    )
+    async def _send(self, attempt: Attempt) -> httpx.Response:
+        request = attempt.built(self._http.build_request)
+        response = await self._http.send(request, stream=attempt.request.streamed)
+        if not response.is_success:
+            async with aclosing(response):
+                await response.aread()
+        return response

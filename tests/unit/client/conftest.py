@@ -1,7 +1,9 @@
-"""A server made of scripted answers, so that the client is tested without a network or waiting."""
+"""A server made of scripted answers, so that the clients are tested without a network or waiting.
+Each test that takes `memory`, `connect` or `make` runs on `Memory` and on `AsyncMemory`."""
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from memserver_client import Clock, Memory
+from memserver_client import AsyncClock, AsyncMemory, Clock, Memory
+from tests.unit.client.blocking import Blocking
 
 URL = "http://memory.test"
 
@@ -67,19 +70,52 @@ def time_passed() -> StillClock:
     return StillClock()
 
 
-@pytest.fixture
-def connect(server: ScriptedServer, time_passed: StillClock) -> Callable[..., Memory]:
-    """A client of the scripted server; keywords go to Memory."""
+@pytest.fixture(params=[Memory, AsyncMemory], ids=lambda client_class: client_class.__name__)
+def client_class(request: pytest.FixtureRequest) -> type[Memory] | type[AsyncMemory]:
+    chosen: type[Memory] | type[AsyncMemory] = request.param
+    return chosen
 
-    def connected(**options: Any) -> Memory:
-        clock = Clock(now=time_passed.now, sleep=time_passed.sleep, utc=time_passed.utc)
-        return Memory(URL, "the-key", transport=httpx.MockTransport(server), clock=clock, **options)
+
+@pytest.fixture
+def make(client_class: type[Memory] | type[AsyncMemory]) -> Iterator[Callable[..., Any]]:
+    """Either client, of the arguments given; the one that awaits is driven as if it blocked."""
+    with asyncio.Runner() as runner:
+        made: list[Any] = []
+
+        def maker(*args: Any, of: Any = client_class, **options: Any) -> Any:
+            client = of(*args, **options)
+            made.append(client if issubclass(of, Memory) else Blocking(runner, client))
+            return made[-1]
+
+        yield maker
+        for client in made:
+            client.close()
+
+
+@pytest.fixture
+def connect(
+    server: ScriptedServer,
+    time_passed: StillClock,
+    make: Callable[..., Any],
+    client_class: type[Any],
+) -> Callable[..., Any]:
+    """A client of the scripted server; keywords go to it, `of` is a class derived from its own."""
+
+    async def sleep(seconds: float) -> None:
+        time_passed.sleep(seconds)
+
+    def connected(**options: Any) -> Any:
+        now, utc = time_passed.now, time_passed.utc
+        clock: Clock | AsyncClock = Clock(now, time_passed.sleep, utc)
+        if client_class is AsyncMemory:
+            clock = AsyncClock(now, sleep, utc)
+        return make(URL, "the-key", transport=httpx.MockTransport(server), clock=clock, **options)
 
     return connected
 
 
 @pytest.fixture
-def memory(connect: Callable[..., Memory]) -> Memory:
+def memory(connect: Callable[..., Any]) -> Any:
     return connect()
 
 

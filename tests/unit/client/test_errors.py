@@ -4,7 +4,6 @@ import httpx
 import pytest
 
 import memserver_client as client
-from memserver_client import Memory
 
 
 @pytest.mark.parametrize(
@@ -62,12 +61,12 @@ def test_an_unreadable_reply_names_the_field(server, memory):
         memory.retrieve("q", namespace="a")
 
 
-def test_the_url_and_the_key_come_from_the_environment(server, monkeypatch):
+def test_the_url_and_the_key_come_from_the_environment(server, make, monkeypatch):
     monkeypatch.setenv("MEMSERVER_URL", "http://elsewhere.test/base")
     monkeypatch.setenv("MEMSERVER_API_KEY", "from-a-file\n")
     server.answers = [httpx.Response(200, json={"rows": []})]
 
-    assert list(Memory(transport=httpx.MockTransport(server)).namespaces()) == []
+    assert list(make(transport=httpx.MockTransport(server)).namespaces()) == []
 
     (request,) = server.requests
     assert request.url == "http://elsewhere.test/base/v1/namespaces"
@@ -75,23 +74,23 @@ def test_the_url_and_the_key_come_from_the_environment(server, monkeypatch):
 
 
 @pytest.mark.parametrize("missing", ["MEMSERVER_URL", "MEMSERVER_API_KEY"])
-def test_a_missing_setting_is_named(monkeypatch, missing):
+def test_a_missing_setting_is_named(make, monkeypatch, missing):
     monkeypatch.setenv("MEMSERVER_URL", "http://memory.test")
     monkeypatch.setenv("MEMSERVER_API_KEY", "k")
     monkeypatch.delenv(missing)
 
     with pytest.raises(client.NotConfigured, match=missing):
-        Memory()
+        make()
 
 
-def test_an_empty_key_is_missing(monkeypatch):
+def test_an_empty_key_is_missing(make, monkeypatch):
     monkeypatch.delenv("MEMSERVER_API_KEY", raising=False)
     with pytest.raises(client.NotConfigured, match="api_key="):
-        Memory("http://memory.test", "")
+        make("http://memory.test", "")
 
 
-def test_the_key_is_not_in_the_repr():
-    with Memory("http://memory.test", "s3cret") as memory:
+def test_the_key_is_not_in_the_repr(make):
+    with make("http://memory.test", "s3cret") as memory:
         assert "s3cret" not in repr(memory)
         assert "memory.test" in repr(memory)
 

@@ -230,7 +230,7 @@ def test_a_skill_goes_where_skills_go(server, memory):
 )
 def test_what_does_not_fit_is_refused_before_it_is_sent(server, memory, given, message):
     with pytest.raises(InvalidRequest, match=message):
-        memory.remember(given.pop("text", None), namespace="a", **given)
+        memory.remember(namespace="a", **given)
     assert server.requests == []
 
 

@@ -1,0 +1,187 @@
+"""`AsyncMemory`: `Memory` for code that awaits."""
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+
+import httpx
+
+from memserver.wire.items import ItemStored, Source
+from memserver_client import _calls as calls
+from memserver_client._account import account
+from memserver_client._call import Call, Download, Lines, Listing, Steps
+from memserver_client._episode import AsyncEpisode, new_run
+from memserver_client._methods import describes
+from memserver_client._requests import Fact
+from memserver_client._transport import AsyncClock, AsyncConnection
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _asks(
+    description: Callable[P, Call[R] | Steps[R]],
+) -> Callable[Concatenate["AsyncMemory", P], Coroutine[Any, Any, R]]:
+    @describes(description)
+    async def method(self: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._server.perform(description(*args, **kwargs))
+
+    return method
+
+
+def _lists(
+    description: Callable[P, Listing[R] | Lines[R]],
+) -> Callable[Concatenate["AsyncMemory", P], AsyncIterator[R]]:
+    @describes(description, many=AsyncIterator)
+    def method(self: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[R]:
+        return self._server.rows(description(*args, **kwargs))
+
+    return method
+
+
+def _saves(
+    description: Callable[P, Download],
+) -> Callable[Concatenate["AsyncMemory", P], Coroutine[Any, Any, int]]:
+    @describes(description, answer=int)
+    async def method(self: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> int:
+        return await self._server.save(description(*args, **kwargs))
+
+    return method
+
+
+class AsyncMemory:
+    """As `Memory`, method for method, on asyncio: what answers there is awaited here, and lists are
+    read with `async for`. Many tasks may share it.
+
+    A call that is cancelled leaves the others and the pool of connections as they are; whether the
+    server acted on it is unknown, as after a timeout.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = 30.0,
+        retries: int = 3,
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: AsyncClock | None = None,
+    ) -> None:
+        self._server = AsyncConnection(
+            account(url, api_key),
+            timeout=timeout,
+            retries=retries,
+            transport=transport,
+            clock=clock or AsyncClock(),
+        )
+
+    async def __aenter__(self) -> "AsyncMemory":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"AsyncMemory({self._server.url!r})"
+
+    async def close(self) -> None:
+        """As `Memory.close`."""
+        await self._server.close()
+
+    # --- runs ----------------------------------------------------------------------------
+
+    def episode(
+        self,
+        *,
+        goal: str,
+        namespace: str,
+        type: str | None = None,
+        environment: str | None = None,
+        template_id: str | None = None,
+        agent: str = "",
+    ) -> AsyncEpisode:
+        """As `Memory.episode`, in an `async with` block."""
+        task = {"goal": goal, "type": type, "environment": environment, "template_id": template_id}
+        return AsyncEpisode(self._server, new_run(task, namespace=namespace, agent=agent))
+
+    add_trajectory = _asks(calls.runs.add_trajectory)
+    add_trajectories = _asks(calls.runs.add_trajectories)
+    import_trajectories = _asks(calls.runs.import_trajectories)
+    trajectories = _lists(calls.runs.trajectories)
+    trajectory = _asks(calls.runs.trajectory)
+    delete_trajectory = _asks(calls.runs.delete_trajectory)
+
+    # --- memories and skills -------------------------------------------------------------
+
+    @overload
+    async def remember(
+        self,
+        text: str | None = None,
+        *,
+        namespace: str,
+        kind: str = "note",
+        title: str = "",
+        body: Mapping[str, Any] | None = None,
+        task_type: str | None = None,
+        sources: Sequence[Source | Mapping[str, Any]] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_from: datetime | None = None,
+    ) -> ItemStored: ...
+
+    @overload
+    async def remember(
+        self,
+        *,
+        namespace: str,
+        facts: Iterable[Fact],
+        task_type: str | None = None,
+        sources: Sequence[Source | Mapping[str, Any]] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        valid_from: datetime | None = None,
+    ) -> list[ItemStored]: ...
+
+    @describes(calls.memories.remember)
+    async def remember(self, text: str | None = None, **told: Any) -> Any:
+        return await self._server.perform(calls.memories.remember(text, **told))
+
+    revise = _asks(calls.memories.revise)
+    items = _lists(calls.memories.items)
+    item = _asks(calls.memories.item)
+    history = _asks(calls.memories.history)
+    delete_item = _asks(calls.memories.delete_item)
+
+    # --- retrieve and feedback -----------------------------------------------------------
+
+    retrieve = _asks(calls.retrieval.retrieve)
+    feedback = _asks(calls.retrieval.feedback)
+
+    # --- long work -----------------------------------------------------------------------
+
+    distill = _asks(calls.long_work.distill)
+    consolidate = _asks(calls.long_work.consolidate)
+    reindex = _asks(calls.long_work.reindex)
+    operation = _asks(calls.long_work.operation)
+    operations = _lists(calls.long_work.operations)
+    wait = _asks(calls.long_work.wait)
+    cancel_operation = _asks(calls.long_work.cancel_operation)
+    retry_operation = _asks(calls.long_work.retry_operation)
+
+    # --- the change log ------------------------------------------------------------------
+
+    undo = _asks(calls.history.undo)
+    changes = _lists(calls.history.changes)
+    change = _asks(calls.history.change)
+
+    # --- namespaces and keys -------------------------------------------------------------
+
+    namespaces = _lists(calls.access.namespaces)
+    create_namespace = _asks(calls.access.create_namespace)
+    keys = _lists(calls.access.keys)
+    create_key = _asks(calls.access.create_key)
+    revoke_key = _asks(calls.access.revoke_key)

@@ -1,0 +1,33 @@
+"""Namespaces and keys."""
+
+from collections.abc import Sequence
+
+from memserver.wire.access import Key, KeyCreated, Namespace, NewKey, NewNamespace
+from memserver.wire.base import Page
+from memserver_client._call import Call, Listing, write
+from memserver_client._requests import Id, checked, id_of
+
+
+def namespaces() -> Listing[Namespace]:
+    return Listing(path="/v1/namespaces", page=Page[Namespace])
+
+
+def create_namespace(path: str) -> Call[Namespace]:
+    return write("POST", "/v1/namespaces", Namespace, checked(NewNamespace, path=path))
+
+
+def keys() -> Listing[Key]:
+    return Listing(path="/v1/keys", page=Page[Key])
+
+
+def create_key(
+    *, role: str, grants: Sequence[str], tenant: str | None = None, label: str = ""
+) -> Call[KeyCreated]:
+    """The secret is in `.key`, this once. It is not asked for a second time after a lost
+    answer, because a repeated answer leaves the secret out."""
+    new = checked(NewKey, role=role, grants=list(grants), tenant=tenant, label=label)
+    return write("POST", "/v1/keys", KeyCreated, new, repeatable=False)
+
+
+def revoke_key(id: Id) -> Call[Key]:
+    return write("DELETE", f"/v1/keys/{id_of(id)}", Key)

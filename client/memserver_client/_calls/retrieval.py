@@ -1,0 +1,67 @@
+"""What helps with a task, and how it turned out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memserver.wire.retrieval import Filters, Retrieved, RetrieveRequest
+from memserver.wire.trajectories import Feedback, FeedbackStored
+from memserver_client._call import Call, ask, write
+from memserver_client._requests import Id, checked
+
+
+def retrieve(
+    query: str,
+    *,
+    namespace: str | Sequence[str],
+    k: int = 10,
+    budget_tokens: int | None = None,
+    kinds: Sequence[str] | None = None,
+    task_type: str | None = None,
+    trajectory_id: Id | None = None,
+    exclude_task: str | None = None,
+    filters: Filters | Mapping[str, Any] | None = None,
+) -> Call[Retrieved]:
+    """What helps with `query`, best first: `.items`, and `.text` to put in a prompt.
+
+    `namespace` may be several, and `path/**` reads a subtree. Name the run that asks as
+    `trajectory_id` and its outcome is credited to what it was given. `filters` are conditions
+    such as `{"kind": {"in": ["skill", "rule"]}}`.
+    """
+    one = isinstance(namespace, str)
+    question = checked(
+        RetrieveRequest,
+        query=query,
+        namespace=namespace if one else None,
+        namespaces=None if one else list(namespace),
+        k=k,
+        budget_tokens=budget_tokens,
+        kinds=kinds,
+        task_type=task_type,
+        trajectory_id=trajectory_id,
+        exclude_task=exclude_task,
+        filters=filters,
+    )
+    return ask("/v1/retrieve", Retrieved, question)
+
+
+def feedback(
+    *,
+    score: float,
+    success: bool | None = None,
+    trajectory_id: Id | None = None,
+    retrieval_id: Id | None = None,
+    source: str = "human",
+    used: Sequence[Id] | None = None,
+) -> Call[FeedbackStored]:
+    """How a run, or what one retrieve gave, turned out. The same source's earlier feedback on
+    it is replaced."""
+    told = checked(
+        Feedback,
+        score=score,
+        success=success,
+        trajectory_id=trajectory_id,
+        retrieval_id=retrieval_id,
+        source=source,
+        used=used,
+    )
+    return write("POST", "/v1/feedback", FeedbackStored, told)
