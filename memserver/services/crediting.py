@@ -64,7 +64,7 @@ class Crediting:
                 self._piece(
                     credit, old.subject, Event.RETRACTION, old.value, old.weight, retracts=old
                 )
-                for old in _standing(reader.evidence_of_cause(scope, credit.cause))
+                for old in standing(reader.evidence_of_cause(scope, credit.cause))
                 if old.source == credit.source
                 and (credit.about is None or old.subject in credit.about)
             ),
@@ -95,7 +95,7 @@ class Crediting:
         )
 
 
-def _standing(evidence: Sequence[Evidence]) -> list[Evidence]:
+def standing(evidence: Sequence[Evidence]) -> list[Evidence]:
     """Outcomes that nothing has taken back."""
     retracted = {piece.retracts for piece in evidence if piece.event is Event.RETRACTION}
     return [

@@ -1,10 +1,7 @@
 """Vectors of versions and runs: those the index was given, kept, and only within reach."""
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from uuid import UUID
 
 import numpy as np
@@ -15,21 +12,9 @@ from memserver.domain.items import Entry
 from memserver.domain.scope import Scope
 from memserver.domain.trajectories import Task
 from memserver.services.version_vectors import Vector, VersionVectors
-from memserver.storage.sql import open_store
 from memserver.storage.sql.store import SqlStore
-from tests.contract.store.world import Clock, World, ref, rows_of
+from tests.contract.store.world import World, ref, rows_of
 from tests.fakes.encoder import HashEncoder
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqlStore]:
-    with closing(open_store(f"sqlite:///{tmp_path / 'memserver.db'}", clock=Clock())) as opened:
-        yield opened
-
-
-@pytest.fixture
-def world(store: SqlStore) -> World:
-    return World(store, Clock())
 
 
 @pytest.fixture
