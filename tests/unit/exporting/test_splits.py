@@ -1,6 +1,7 @@
 """Tasks keep their split for ever, and siblings lie in one."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -37,12 +38,17 @@ def test_runs_of_one_template_lie_in_one_split(template: str, one: str, other: s
     assert len(groups) == len({split_of(group) for group in groups}) == 1
 
 
-@given(GOALS, st.sampled_from([str.upper, str.title, str.strip]), st.sampled_from(["", ".", "!?"]))
-def test_runs_and_queries_of_one_goal_lie_in_one_split(goal: str, spelt: object, end: str) -> None:
-    ascii_goal = goal.encode("ascii", "ignore").decode()
-    again = f"  {spelt(ascii_goal)}{end}"  # type: ignore[operator]
-    assert group_of(Task(ascii_goal)) == group_of(Task(again, environment="elsewhere"))
-    assert group_of(Task(ascii_goal)) == group_of_goal(again)
+@given(
+    st.from_regex(r"[a-zA-Z0-9 ]{0,40}[a-zA-Z0-9]", fullmatch=True),
+    st.sampled_from([str.upper, str.title, str.strip]),
+    st.sampled_from(["", ".", "!?"]),
+)
+def test_runs_and_queries_of_one_goal_lie_in_one_split(
+    goal: str, spelt: Callable[[str], str], end: str
+) -> None:
+    again = f"  {spelt(goal)}{end}"
+    assert group_of(Task(goal)) == group_of(Task(again, environment="elsewhere"))
+    assert group_of(Task(goal)) == group_of_goal(again)
 
 
 def test_a_template_and_a_goal_of_the_same_name_are_not_the_same_task() -> None:
