@@ -4,6 +4,7 @@ A candidate set is needed only for its mean features under a policy, since the r
 linear in them: so a log of ten thousand rankings fits in memory.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -134,7 +135,7 @@ def _check(choice: LoggedChoice, width: int) -> None:
         raise refuse(f"it took candidate {choice.taken} of {count}")
     if not np.isfinite(choice.features).all():
         raise refuse("a feature is not finite")
-    if not np.isfinite(choice.reward):
+    if not math.isfinite(choice.reward):
         raise refuse(f"its reward is {choice.reward}")
     for name in ("behaviour", "target", "reference"):
         mass: Floats = getattr(choice, name)
@@ -142,11 +143,9 @@ def _check(choice: LoggedChoice, width: int) -> None:
             raise refuse(f"its {name} has the shape {mass.shape} for {count} candidates")
         if not (mass >= 0).all() or abs(mass.sum() - 1) > 1e-6:
             raise refuse(f"its {name} is no distribution: it sums to {mass.sum()}")
+    replayed = float(choice.behaviour[choice.taken])
     # The log's own number counts; another one here means that it was replayed wrongly.
-    if not np.isclose(choice.behaviour[choice.taken], choice.propensity, rtol=1e-3, atol=1e-9):
-        raise refuse(
-            f"its propensity is logged as {choice.propensity} and replayed as "
-            f"{choice.behaviour[choice.taken]}"
-        )
+    if not abs(replayed - choice.propensity) <= 1e-3 * choice.propensity + 1e-9:
+        raise refuse(f"its propensity is logged as {choice.propensity} and replayed as {replayed}")
     if not choice.propensity > 0:
         raise refuse(f"its propensity is {choice.propensity}")
