@@ -1,5 +1,8 @@
 """Every call of the client, each described once: its parameters, what it promises, what is sent.
-`Memory` and `AsyncMemory` take the names, signatures and docstrings of their methods from here."""
+`Memory` and `AsyncMemory` take the names, signatures and docstrings of their methods from here.
+
+A new call is a function in one of these modules and a line in each class: `_asks` for a `Call` or
+`Steps`, `_lists` for a `Listing` or `Lines`, `_saves` for a `Download`."""
 
 from memserver_client._calls import access, history, long_work, memories, retrieval, runs
 
