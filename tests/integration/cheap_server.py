@@ -2,6 +2,7 @@
 else is real: SQL, embedded index, job engine, HTTP, and the line that says it is ready."""
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 from memserver.app.server import Parts, database_url, utc_now
@@ -12,8 +13,10 @@ from memserver.storage.index import EdgeIndex
 from memserver.storage.sql import open_store
 from tests.fakes.encoder import HashEncoder
 
+MakeParts = Callable[[Settings], Parts]
 
-def main() -> None:
+
+def main(make_parts: MakeParts) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("verb", choices=["serve"])
     parser.add_argument("--data", type=Path)
@@ -21,12 +24,12 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     settings = read_settings(data=given.data, port=given.port)
-    serve(settings, as_json=given.json, make_parts=cheap_parts)
+    serve(settings, as_json=given.json, make_parts=make_parts)
 
 
-def cheap_parts(settings: Settings) -> Parts:
+def cheap_parts(settings: Settings, encoder: HashEncoder | None = None) -> Parts:
     settings.data.mkdir(exist_ok=True)
-    encoder = HashEncoder()
+    encoder = encoder or HashEncoder()
     return Parts(
         open_store(database_url(settings), clock=utc_now),
         encoder,
@@ -36,4 +39,4 @@ def cheap_parts(settings: Settings) -> Parts:
 
 
 if __name__ == "__main__":
-    main()
+    main(cheap_parts)
