@@ -22,6 +22,7 @@ from memserver.api.routes import (
     items,
     metrics,
     operations,
+    policies,
     retrieval,
     trajectories,
 )
@@ -31,7 +32,7 @@ from memserver.services.bundle import Services
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 V1 = "/v1"
-UNDER_V1 = (trajectories, items, retrieval, operations, changes, access, backups)
+UNDER_V1 = (trajectories, items, retrieval, policies, operations, changes, access, backups)
 BESIDE_V1 = (health, metrics)
 
 

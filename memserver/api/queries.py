@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memserver.wire.base import NamespacePath, NamespacePattern
+from memserver.wire.base import NamespacePath, NamespacePattern, Time
 from memserver.wire.items import Kind, Status
 
 OperationState = Literal["pending", "running", "cancelling", "succeeded", "failed", "cancelled"]
@@ -62,6 +62,25 @@ class ChangeQuery(PageQuery):
 
 class OperationQuery(PageQuery):
     state: OperationState | None = None
+
+
+class RegisterQuery(Query):
+    namespace: NamespacePath
+
+
+class PolicyListQuery(PageQuery):
+    namespace: NamespacePattern
+
+
+class PolicyQuery(Query):
+    namespace: NamespacePath
+    role: Literal["retrieve"] = "retrieve"
+
+
+class EvaluationQuery(Query):
+    """`since` leaves out older decisions."""
+
+    since: Time | None = None
 
 
 class EventQuery(Query):

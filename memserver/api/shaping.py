@@ -17,7 +17,7 @@ from memserver.domain.trajectories import Trajectory
 from memserver.services.access import IssuedKey
 from memserver.services.changing import ChangeDetail
 from memserver.services.remembering import ItemHistory, Known, Remembered
-from memserver.services.retrieval import retrieve
+from memserver.services.retrieval import describing
 from memserver.services.retrieval.query import Packed, Retrieved
 from memserver.services.trajectories import FeedbackStored, RunsStored
 from memserver.wire import access, base, items, operations, retrieval, trajectories
@@ -131,6 +131,7 @@ def retrieved(of: Retrieved) -> retrieval.Retrieved:
         token_counter=of.token_counter,
         budget_tokens=of.budget_tokens,
         policy=of.policy,
+        explored=of.explored,
         left_out=of.left_out,
     )
 
@@ -145,7 +146,7 @@ def _packed(of: Packed) -> retrieval.RetrievedItem:
         title=found.title,
         text=of.text,
         score=of.score,
-        why=retrieve.why(found),
+        why=describing.why(found),
         arms={
             arm: retrieval.ArmHit(rank=standing.rank, score=standing.score)
             for arm, standing in found.arms.items()

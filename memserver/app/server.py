@@ -28,13 +28,20 @@ from memserver.services.changing import Changing
 from memserver.services.consolidating import ConsolidateRunner, Consolidating
 from memserver.services.distilling import Distilling, DistillRunner
 from memserver.services.gate import Gate
+from memserver.services.housekeeping import Housekeeping, Keeping
 from memserver.services.indexing import Indexer, check_encoder
 from memserver.services.operations import OperationService
+from memserver.services.policies.exploring import Exploring
+from memserver.services.policies.lifecycle import Lifecycle
+from memserver.services.policies.overview import Overviewing
+from memserver.services.policies.proving import Proving
+from memserver.services.policies.serving import Scorers, Serving
 from memserver.services.readiness import Readiness
 from memserver.services.reindexing import Reindexing, ReindexRunner
 from memserver.services.remembering import Remembering
 from memserver.services.retrieval.retrieve import Retrieve
 from memserver.services.trajectories import Trajectories
+from memserver.services.version_vectors import VersionVectors
 from memserver.storage.encoders import (
     BatchingEncoder,
     Bm25Encoder,
@@ -108,6 +115,8 @@ class Server:
             stack.callback(self._jobs.stop)
             self._dispatcher.start()
             stack.callback(self._dispatcher.stop)
+            self.services.housekeeping.start()
+            stack.callback(self.services.housekeeping.stop)
             self._stack = stack.pop_all()
 
     def stop(self) -> None:
@@ -158,6 +167,35 @@ class Server:
             wake=self._wake_dispatcher,
             settle=indexer.catch_up,
         )
+        vectors = VersionVectors(store, encoder)
+        scorers = Scorers(encoder)
+        retrieve = Retrieve(
+            store,
+            index,
+            encoder,
+            self._parts.sparse,
+            access,
+            chooser=Serving(scorers, self.metrics),
+            vectors=vectors,
+            meter=self.metrics,
+            clock=utc_now,
+            new_id=uuid7,
+        )
+        policies = Lifecycle(
+            store,
+            access,
+            Proving(store, scorers, vectors, encoder=encoder.fingerprint),
+            encoder,
+            clock=utc_now,
+            new_id=uuid7,
+        )
+        housekeeping = Housekeeping(
+            store,
+            policies,
+            Keeping(days=self.settings.decisions_kept_days, most=self.settings.decisions_kept),
+            clock=utc_now,
+            every_s=self.settings.housekeeping_s,
+        )
         gate = Gate()
         backing_up = BackingUp(
             store,
@@ -167,22 +205,18 @@ class Server:
             encoder=encoder.fingerprint,
             scratch=self.settings.data,
             # Whatever keeps something of a namespace, a version or a policy in memory.
-            forget=[access.forget],
+            forget=[access.forget, retrieve.forget],
         )
         return Services(
             store=store,
             access=access,
             trajectories=Trajectories(store, access, clock=utc_now, new_id=uuid7),
             remembering=remembering,
-            retrieve=Retrieve(
-                store,
-                index,
-                encoder,
-                self._parts.sparse,
-                access,
-                clock=utc_now,
-                new_id=uuid7,
-            ),
+            retrieve=retrieve,
+            policies=policies,
+            exploring=Exploring(store, access),
+            overview=Overviewing(store),
+            housekeeping=housekeeping,
             distilling=Distilling(operations),
             consolidating=Consolidating(operations),
             reindexing=Reindexing(operations, access),
@@ -198,6 +232,7 @@ class Server:
                 alive={
                     "indexer": lambda: indexer.alive,
                     "dispatcher": lambda: self._dispatcher.alive,
+                    "housekeeping": lambda: housekeeping.alive,
                     **self._parts.alive,
                 },
             ),

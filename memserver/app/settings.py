@@ -94,6 +94,21 @@ class Settings(BaseSettings):
         BeforeValidator(lambda given: given.lower() if isinstance(given, str) else given),
         Field(description="The least that memserver logs of itself."),
     ] = "warning"
+    decisions_kept_days: Annotated[
+        int, Field(ge=1, le=36_500, description="Days for which decisions are kept.")
+    ] = 90
+    decisions_kept: Annotated[
+        int, Field(ge=1, description="Decisions that a tenant keeps; the oldest go first.")
+    ] = 1_000_000
+    housekeeping_s: Annotated[
+        float,
+        Field(
+            gt=0,
+            le=86_400,
+            allow_inf_nan=False,
+            description="Seconds between looks at policies that serve and decisions to forget.",
+        ),
+    ] = 10.0
     inherited_share: Annotated[
         float, Field(ge=0, le=1, description="Part of its parent's belief a version starts with.")
     ] = 0.5

@@ -130,6 +130,29 @@ class BackupMismatch(Invalid):
         super().__init__(f"The archive's {what} is {archive}, this server's is {here}. {help}")
 
 
+class InvalidExploration(Invalid):
+    code = "invalid_exploration"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"So a namespace cannot explore: {reason}.")
+
+
+class UnusablePolicy(Invalid):
+    """A policy folder that cannot be read or served."""
+
+    code = "invalid_policy"
+
+
+class UnfitPolicy(UnusablePolicy):
+    """A sound policy that was trained for another server."""
+
+    code = "unfit_policy"
+
+    def __init__(self, differences: Sequence[str]) -> None:
+        super().__init__("The policy does not fit this server. " + "; ".join(differences) + ".")
+        self.differences = tuple(differences)
+
+
 class TooLarge(Invalid):
     code = "too_large"
 
@@ -198,6 +221,27 @@ class RetrievalNotFound(NotFound):
         super().__init__("retrieval", retrieval_id)
 
 
+class DecisionNotFound(NotFound):
+    code = "decision_not_found"
+
+    def __init__(self, decision_id: UUID) -> None:
+        super().__init__("decision", decision_id)
+
+
+class PolicyNotFound(NotFound):
+    code = "policy_not_found"
+
+    def __init__(self, policy_id: UUID) -> None:
+        super().__init__("policy", policy_id)
+
+
+class NoActivePolicy(NotFound):
+    code = "no_active_policy"
+
+    def __init__(self, path: str, role: str) -> None:
+        super().__init__(f"active {role} policy in", repr(path))
+
+
 class ChangeNotFound(NotFound):
     code = "change_not_found"
 
@@ -257,6 +301,25 @@ class PlanOutdated(Conflict):
     def __init__(self, operation_id: UUID) -> None:
         super().__init__(
             f"The plan {operation_id} no longer fits what is stored; ask for a new plan."
+        )
+
+
+class PolicyExists(Conflict):
+    code = "policy_exists"
+
+    def __init__(self, policy_id: UUID) -> None:
+        super().__init__(f"The namespace has these weights already, as the policy {policy_id}.")
+
+
+class PolicyNotProven(Conflict):
+    """Nothing shows the policy to be better; a person may override that with a reason."""
+
+    code = "policy_not_proven"
+
+    def __init__(self, policy_id: UUID, wanted: str, doubt: str) -> None:
+        super().__init__(
+            f"The policy {policy_id} is not ready for {wanted}: {doubt}. "
+            "To do it all the same, give an override with your reason."
         )
 
 

@@ -9,8 +9,12 @@ from memserver.services.changing import Changing
 from memserver.services.consolidating import Consolidating
 from memserver.services.distilling import Distilling
 from memserver.services.gate import Gate
+from memserver.services.housekeeping import Housekeeping
 from memserver.services.indexing import Indexer
 from memserver.services.operations import OperationService
+from memserver.services.policies.exploring import Exploring
+from memserver.services.policies.lifecycle import Lifecycle
+from memserver.services.policies.overview import Overviewing
 from memserver.services.readiness import Readiness
 from memserver.services.reindexing import Reindexing
 from memserver.services.remembering import Remembering
@@ -25,6 +29,10 @@ class Services:
     trajectories: Trajectories
     remembering: Remembering
     retrieve: Retrieve
+    policies: Lifecycle
+    exploring: Exploring
+    overview: Overviewing
+    housekeeping: Housekeeping
     distilling: Distilling
     consolidating: Consolidating
     reindexing: Reindexing

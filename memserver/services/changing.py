@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from memserver.domain.changes import Change, RowChange
+from memserver.domain.changes import Change, RowChange, Table
 from memserver.domain.errors import ChangeNotFound, RoleForbidden
 from memserver.domain.ports import Page, PageRequest, Store, Writer
 from memserver.domain.scope import Namespace, Role, Scope
+from memserver.services.access import Access
+
+MOVED_BY_ADMINS = frozenset({Table.POLICY, Table.EXPLORATION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,4 +46,7 @@ class Changing:
         """Puts back every row that the change touched, or raises and touches none."""
         if scope.role is Role.READER:
             raise RoleForbidden(scope.role, "undo changes")
+        touched = tx.row_changes(scope, change_id, PageRequest(1)).rows
+        if any(row.ref.table in MOVED_BY_ADMINS for row in touched):
+            Access.require_admin(scope, "undo changes of policies")
         return tx.undo(scope, change_id, reason or f"undo of {change_id}")

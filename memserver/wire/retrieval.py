@@ -122,7 +122,8 @@ class RetrievedItem(Model):
 
 class Retrieved(Model):
     """`text` is all items as one block for a prompt; `tokens` counts it by `token_counter`.
-    `left_out` counts candidates by the gate that refused them."""
+    `left_out` counts candidates by the gate that refused them. `policy` names what ranked them,
+    `explored` says that places were left to chance (see `/v1/namespaces/exploration`)."""
 
     retrieval_id: UUID
     items: list[RetrievedItem]
@@ -131,4 +132,5 @@ class Retrieved(Model):
     token_counter: str
     budget_tokens: int | None
     policy: str
+    explored: bool = False
     left_out: dict[str, int]

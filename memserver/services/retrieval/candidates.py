@@ -9,6 +9,7 @@ from memserver.domain.scope import Scope
 from memserver.domain.trajectories import Trajectory
 from memserver.services.retrieval.fusion import reciprocal_rank, standings
 from memserver.services.retrieval.query import TRAJECTORY, Candidate, Standing
+from memserver.services.version_vectors import text_of_run
 from memserver_skills.grounding import fill, ground
 
 SOURCE_SUCCESS_RATE = "source_success_rate"
@@ -48,6 +49,7 @@ def _of_entry(entry: Entry, arms: dict[str, Standing], belief: Belief, goal: str
         status=item.status,
         title=item.title,
         text=version.text if grounded is None else _fitted(version.title, grounded),
+        indexed=version.text,
         task_type=version.task_type,
         sources=version.sources,
         created_at=item.created_at,
@@ -77,6 +79,7 @@ def _of_run(run: Trajectory, arms: dict[str, Standing]) -> Candidate:
         status=Status.ACTIVE,
         title=run.task.goal[:200],
         text=run_text(run),
+        indexed=text_of_run(run),
         task_type=run.task.type,
         sources=(),
         created_at=run.created_at,

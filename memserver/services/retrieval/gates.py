@@ -14,12 +14,15 @@ LOWEST_BOUND = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the gates go by: the time, the run that asks, and the runs that must stay out."""
+    """What the gates go by: the time, the run that asks, and the runs that must stay out.
+    `by_belief` says whether what failed too often elsewhere stays out: not where a retrieve
+    explores, which is how it gets another chance, nor under a learned policy, which weighs the
+    belief itself."""
 
     now: datetime
     own_run: UUID | None
     excluded_runs: frozenset[UUID]
-    lowest_bound: float = LOWEST_BOUND
+    by_belief: bool = True
 
 
 Refuses = Callable[[Candidate, Circumstances], bool]
@@ -44,8 +47,11 @@ def _of_excluded_task(candidate: Candidate, at: Circumstances) -> bool:
 
 def _never_helps(candidate: Candidate, at: Circumstances) -> bool:
     """The lower bound counts only from a few outcomes on, so that new items get a chance."""
-    known = candidate.belief.outcomes >= GATE_FROM_OUTCOMES
-    return known and candidate.belief.lower_bound < at.lowest_bound
+    return at.by_belief and never_helps(candidate.belief.outcomes, candidate.belief.lower_bound)
+
+
+def never_helps(outcomes: float, lower_bound: float) -> bool:
+    return outcomes >= GATE_FROM_OUTCOMES and lower_bound < LOWEST_BOUND
 
 
 def _stems_only_from(candidate: Candidate, runs: frozenset[UUID]) -> bool:

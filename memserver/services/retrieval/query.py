@@ -46,7 +46,8 @@ class Standing:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One thing found: an item's version, or a run. `document` is the version's or the run's
-    id, `id` the item's or the run's; `fused` is the score that the arms' ranks add up to."""
+    id, `id` the item's or the run's; `fused` is the score that the arms' ranks add up to.
+    `indexed` is the text whose vector the index holds, before any slot was filled."""
 
     document: UUID
     id: UUID
@@ -55,6 +56,7 @@ class Candidate:
     status: str
     title: str
     text: str
+    indexed: str
     task_type: str | None
     sources: tuple[Source, ...]
     created_at: datetime
@@ -80,7 +82,8 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """`left_out` counts the refused by gate; `tokens` is the whole text's by `token_counter`."""
+    """`left_out` counts the refused by gate; `tokens` is the whole text's by `token_counter`.
+    `explored` says that places were left to chance."""
 
     retrieval_id: UUID
     packed: tuple[Packed, ...]
@@ -90,3 +93,4 @@ class Retrieved:
     budget_tokens: int | None
     policy: str
     left_out: dict[str, int]
+    explored: bool = False

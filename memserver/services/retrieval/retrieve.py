@@ -8,29 +8,23 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from memserver.domain.decisions import Considered, Decision
 from memserver.domain.errors import NotFinite, WrongDimension
-from memserver.domain.policy.features import SCHEMA_VERSION, Features
-from memserver.domain.ports import Clock, Encoder, SparseEncoder, Store, VectorIndex
-from memserver.domain.scope import Namespace, Scope
+from memserver.domain.ports import Clock, Encoder, Reader, SparseEncoder, Store, VectorIndex
+from memserver.domain.ports.meter import Meter
+from memserver.domain.scope import Scope
 from memserver.services.access import Access
 from memserver.services.retrieval import arms, candidates, gates, packing
-from memserver.services.retrieval.query import (
-    TRAJECTORY,
-    Candidate,
-    Packed,
-    Query,
-    Retrieved,
-    Standing,
-)
-
-POLICY = "fixed-1"
-NOT_FOUND = Standing(rank=0, score=0.0)
-KEPT_COUNTS = 65_536
+from memserver.services.retrieval.describing import Describing
+from memserver.services.retrieval.query import Candidate, Query, Retrieved
+from memserver.services.retrieval.rankers import Chooser, Chosen
+from memserver.services.retrieval.ranking import Ranking
+from memserver.services.retrieval.recording import Asked, decision_of
+from memserver.services.version_vectors import VersionVectors
 
 
 class Retrieve:
-    """Deterministic for one state of the store: same query, same order."""
+    """Where nothing is left to chance, the same answer for one state of the store; a namespace
+    that explores draws from a stream seeded by the `retrieval_id`."""
 
     def __init__(
         self,
@@ -40,6 +34,9 @@ class Retrieve:
         sparse: SparseEncoder,
         access: Access,
         *,
+        chooser: Chooser,
+        vectors: VersionVectors,
+        meter: Meter,
         clock: Clock,
         new_id: Callable[[], UUID],
     ) -> None:
@@ -48,36 +45,57 @@ class Retrieve:
         self._encoder = encoder
         self._sparse = sparse
         self._access = access
+        self._chooser = chooser
+        self._meter = meter
         self._clock = clock
         self._new_id = new_id
-        self._tokens: dict[UUID, int] = {}
+        self._describing = Describing(encoder)
+        self._rank = Ranking(chooser, vectors)
 
     def __call__(self, scope: Scope, query: Query) -> Retrieved:
         """What helps the task at hand. Raises `NamespaceForbidden`, `NamespaceNotFound`,
         `WrongDimension`, `NotFinite`."""
-        namespaces = self._access.readable(scope, query.namespaces)
-        vector = self._vector(query)
-        found = arms.find(self._index, self._sparse, query, vector, namespaces)
-        now = self._clock()
+        asked = self._asked(scope, query)
+        with self._meter.stage("search"):
+            found = arms.find(self._index, self._sparse, query, asked.vector, asked.namespaces)
         with self._store.reading() as reader:
-            loaded = candidates.load(reader, scope, found, query.text)
-            excluded = (
-                reader.trajectories_of_task(scope, query.exclude_task)
-                if query.exclude_task
-                else frozenset()
+            with self._meter.stage("load"):
+                loaded = candidates.load(reader, scope, found, query.text)
+                chosen = self._chooser.choose(
+                    reader, asked.namespaces, query.trajectory_id or asked.retrieval_id
+                )
+                refused = _refused(reader, scope, query, loaded, chosen, asked.at)
+            with self._meter.stage("rank"):
+                features = self._describing.features(loaded, query, asked.at)
+                admitted = [n for n, c in enumerate(loaded) if c.document not in refused]
+                ranked = self._rank(
+                    reader,
+                    chosen,
+                    query=asked.vector,
+                    admitted=[loaded[n] for n in admitted],
+                    features=features[admitted],
+                    k=query.k,
+                    seed=asked.retrieval_id,
+                )
+        with self._meter.stage("pack"):
+            packed = packing.pack(
+                ranked.in_order,
+                k=query.k,
+                budget_tokens=query.budget_tokens,
+                count=self._encoder.count_tokens,
+                length=self._describing.length,
             )
-        at = gates.Circumstances(now, query.trajectory_id, excluded)
-        refused = {c.document: gate for c in loaded if (gate := gates.refusal(c, at))}
-        ranked = self._rank([c for c in loaded if c.document not in refused])
-        packed = packing.pack(
-            ranked,
-            k=query.k,
-            budget_tokens=query.budget_tokens,
-            count=self._encoder.count_tokens,
-            length=self._length,
+        decision = decision_of(
+            asked,
+            loaded=loaded,
+            features=features,
+            refused=refused,
+            chosen=chosen,
+            ranked=ranked,
+            packed=packed,
         )
-        decision = self._decision(scope, query, namespaces, loaded, refused, ranked, packed, now)
         self._store.write_later(lambda tx: tx.add_decision(decision))
+        self._meter.decided(decision.policy)
         text = packing.as_text(packed)
         return Retrieved(
             retrieval_id=decision.id,
@@ -87,7 +105,26 @@ class Retrieve:
             token_counter=self._encoder.counter,
             budget_tokens=query.budget_tokens,
             policy=decision.policy,
+            explored=decision.explored,
             left_out=dict(sorted(Counter(refused.values()).items())),
+        )
+
+    def forget(self) -> None:
+        """Forgets what is kept of versions: after a restore an id may mean another text."""
+        self._describing.forget()
+
+    def _asked(self, scope: Scope, query: Query) -> Asked:
+        namespaces = self._access.readable(scope, query.namespaces)
+        with self._meter.stage("encode"):
+            vector = self._vector(query)
+        return Asked(
+            retrieval_id=self._new_id(),
+            scope=scope,
+            query=query,
+            namespaces=namespaces,
+            vector=vector,
+            encoder=self._encoder.fingerprint,
+            at=self._clock(),
         )
 
     def _vector(self, query: Query) -> npt.NDArray[np.float32]:
@@ -101,106 +138,21 @@ class Retrieve:
         scaled = query.vector / largest
         return (scaled / np.linalg.norm(scaled)).astype(np.float32)
 
-    @staticmethod
-    def _rank(allowed: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
-        """The fixed policy: the fused score, moved by what outcomes say (what nothing is known
-        of keeps it, since the prior's mean is one half), and doubled for a skill whose goal
-        template fits this goal, which is more than resembling it."""
-        scored = [(c, c.fused * (0.5 + c.belief.mean) * (1 + c.grounded)) for c in allowed]
-        return sorted(scored, key=lambda pair: (-pair[1], str(pair[0].document)))
 
-    def _decision(
-        self,
-        scope: Scope,
-        query: Query,
-        namespaces: Sequence[Namespace],
-        loaded: Sequence[Candidate],
-        refused: dict[UUID, str],
-        ranked: Sequence[tuple[Candidate, float]],
-        packed: Sequence[Packed],
-        now: datetime,
-    ) -> Decision:
-        ranks = {candidate.document: rank for rank, (candidate, _) in enumerate(ranked, 1)}
-        handed_out = {item.candidate.document for item in packed}
-        return Decision(
-            id=self._new_id(),
-            tenant=scope.tenant,
-            namespaces=tuple(namespaces),
-            verb="retrieve",
-            query=query.text,
-            task_type=query.task_type,
-            trajectory_id=query.trajectory_id,
-            schema=SCHEMA_VERSION,
-            policy=POLICY,
-            candidates=tuple(
-                Considered(
-                    id=candidate.document,
-                    features=tuple(self._features(candidate, query, now).vector().tolist()),
-                    rank=ranks.get(candidate.document),
-                    packed=candidate.document in handed_out,
-                    gated=refused.get(candidate.document),
-                )
-                for candidate in loaded
-            ),
-            created_at=now,
-            asked_by=scope.key,
-        )
-
-    def _features(self, candidate: Candidate, query: Query, now: datetime) -> Features:
-        dense = candidate.arms.get(arms.DENSE, NOT_FOUND)
-        sparse = candidate.arms.get(arms.SPARSE, NOT_FOUND)
-        typed = candidate.arms.get(arms.TASK_TYPE, NOT_FOUND)
-        belief = candidate.belief
-        return Features(
-            dense_rank=dense.rank,
-            dense_score=dense.score,
-            sparse_rank=sparse.rank,
-            sparse_score=sparse.score,
-            task_type_rank=typed.rank,
-            task_type_score=typed.score,
-            cosine=dense.score,
-            belief_mean=belief.mean,
-            belief_lower=belief.lower_bound,
-            belief_outcomes=belief.outcomes,
-            age_days=_days(candidate.created_at, now),
-            days_since_use=_days(belief.last or candidate.created_at, now),
-            length_tokens=self._length(candidate),
-            same_task_type=float(
-                query.task_type is not None and candidate.task_type == query.task_type
-            ),
-            source_success_rate=candidate.source_success_rate,
-            kind=candidate.kind,
-        )
-
-    def _length(self, candidate: Candidate) -> int:
-        """Versions never change, so their lengths are counted once; what was fitted to a goal
-        and runs, which feedback alters, are counted anew."""
-        if candidate.grounded or candidate.kind == TRAJECTORY:
-            return self._encoder.count_tokens(candidate.text)
-        known = self._tokens.get(candidate.document)
-        if known is None:
-            if len(self._tokens) >= KEPT_COUNTS:
-                self._tokens.clear()
-            known = self._encoder.count_tokens(candidate.text)
-            self._tokens[candidate.document] = known
-        return known
-
-
-def _days(since: datetime, now: datetime) -> float:
-    return max(0.0, (now - since).total_seconds() / 86_400)
-
-
-def why(candidate: Candidate) -> str:
-    """One sentence for people: which arms found it, and what outcomes say."""
-    found = ", ".join(
-        f"{arm} #{standing.rank} ({standing.score:.2f})"
-        for arm, standing in sorted(candidate.arms.items(), key=lambda pair: pair[1].rank)
+def _refused(
+    reader: Reader,
+    scope: Scope,
+    query: Query,
+    loaded: Sequence[Candidate],
+    chosen: Chosen,
+    now: datetime,
+) -> dict[UUID, str]:
+    """What the gates keep out, by the name of the gate."""
+    excluded = (
+        reader.trajectories_of_task(scope, query.exclude_task)
+        if query.exclude_task
+        else frozenset()
     )
-    parts = [f"found by {found}"]
-    if candidate.belief.outcomes:
-        parts.append(
-            f"{candidate.belief.outcomes} outcomes, helped with mean {candidate.belief.mean:.2f}"
-        )
-    if candidate.grounded:
-        parts.append("fitted to this goal")
-    return "; ".join(parts)
+    by_belief = not (chosen.explores or chosen.ranker.needs_vectors)
+    at = gates.Circumstances(now, query.trajectory_id, excluded, by_belief=by_belief)
+    return {c.document: gate for c in loaded if (gate := gates.refusal(c, at))}

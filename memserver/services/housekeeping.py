@@ -1,0 +1,119 @@
+"""What the server does by itself, every now and then: it watches the policies that serve and takes
+back one that does harm, and it forgets decisions that have been kept long enough."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from uuid import UUID
+
+from memserver.domain.policies import Policy, PolicyRole, PolicyState
+from memserver.domain.ports import Clock, Store, Writer
+from memserver.domain.scope import EVERYTHING, Role, Scope
+from memserver.services.policies.lifecycle import Lifecycle, Moved
+from memserver.services.policies.watching import Trial, Verdict, trial
+
+logger = logging.getLogger(__name__)
+
+SERVER = UUID(int=0)
+"""The actor of what nobody asked for."""
+FORGOTTEN_TOGETHER = 1_000
+WATCHED = (PolicyState.CANARY, PolicyState.ACTIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How long decisions are kept, and how many a tenant."""
+
+    days: int
+    most: int
+
+
+class Housekeeping:
+    """One thread; `look` does everything once. A part that fails is logged and tried again at
+    the next look, and keeps no other from being done."""
+
+    def __init__(
+        self,
+        store: Store,
+        lifecycle: Lifecycle,
+        keeping: Keeping,
+        *,
+        clock: Clock,
+        every_s: float,
+    ) -> None:
+        self._store = store
+        self._lifecycle = lifecycle
+        self._keeping = keeping
+        self._clock = clock
+        self._every_s = every_s
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def look(self) -> None:
+        parts: tuple[Callable[[], object], ...] = (self.guard, self.forget)
+        for part in parts:
+            try:
+                part()
+            except Exception as error:
+                logger.error("Housekeeping: %s failed: %s", part.__name__, type(error).__name__)
+
+    def guard(self) -> list[Moved]:
+        """Demotes what its outcomes show to do worse. What was demoted."""
+        with self._store.reading() as reader:
+            trials = [
+                trial(reader, policy)
+                for namespace in reader.namespaces_with_policies()
+                for policy in reader.serving(namespace, PolicyRole.RETRIEVE).policies
+                if policy.state in WATCHED
+            ]
+        demoted = []
+        for failed in trials:
+            if failed.verdict is not Verdict.WORSE:
+                continue
+            moved = self._store.write(partial(self._demote, failed))
+            if moved is not None:
+                logger.warning("The policy %s was demoted: %s", moved.policy.id, failed.told)
+                demoted.append(moved)
+        return demoted
+
+    def forget(self) -> int:
+        """Forgets old decisions, some at a time, so that no write waits long. How many."""
+        before = self._clock() - timedelta(days=self._keeping.days)
+        gone = 0
+        while not self._stopping.is_set():
+            some = self._store.write(
+                lambda tx: tx.prune_decisions(
+                    before=before, most=self._keeping.most, limit=FORGOTTEN_TOGETHER
+                )
+            )
+            gone += some
+            if some < FORGOTTEN_TOGETHER:
+                break
+        return gone
+
+    def _demote(self, failed: Trial, tx: Writer) -> Moved | None:
+        return self._lifecycle.demote(tx, as_server(failed.policy), failed)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._every_s):
+            self.look()
+
+
+def as_server(policy: Policy) -> Scope:
+    """The server itself, in a policy's tenant."""
+    return Scope(policy.namespace.tenant, SERVER, Role.ADMIN, (EVERYTHING,))

@@ -1,0 +1,1 @@
+"""Policies: registered, proved, served, watched and taken back."""

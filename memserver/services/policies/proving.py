@@ -1,0 +1,199 @@
+"""What the server's own log says of a policy that has not served yet: the estimate that opens the
+way to a canary. What a policy's manifest claims is shown and never gone by."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from memserver.domain.decisions import Considered, Decision
+from memserver.domain.policies import BUILT_IN, Policy, PolicyState
+from memserver.domain.policy.features import NAMES
+from memserver.domain.policy.off_policy import Evaluation, LoggedChoice, evaluate
+from memserver.domain.policy.sampling import SlotKind, probabilities
+from memserver.domain.policy.scorer import Scorer
+from memserver.domain.ports import DecisionFilter, PageRequest, Reader, Store
+from memserver.domain.scope import Scope
+from memserver.services.exporting.rewards import Rewarded, rewards_of
+from memserver.services.policies.serving import Scorers
+from memserver.services.retrieval.gates import never_helps
+from memserver.services.version_vectors import VersionVectors
+
+Floats = npt.NDArray[np.float64]
+Singles = npt.NDArray[np.float32]
+
+MOST_DECISIONS = 5_000
+READ_TOGETHER = 200
+CONFIDENCE = 0.95
+LEAST_EFFECTIVE = 200
+"""Effective sample size from which on an estimate may open a canary."""
+
+BELIEF_OUTCOMES, BELIEF_LOWER = NAMES.index("belief_outcomes"), NAMES.index("belief_lower")
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """An evaluation of `policy` against `reference`, on decisions made from `since` on.
+    `refusal` says why it opens no canary; None where it does."""
+
+    policy: UUID
+    reference: str
+    since: datetime | None
+    evaluation: Evaluation
+    refusal: str | None
+
+
+class Proving:
+    def __init__(
+        self, store: Store, scorers: Scorers, vectors: VersionVectors, *, encoder: str
+    ) -> None:
+        self._store = store
+        self._scorers = scorers
+        self._vectors = vectors
+        self._encoder = encoder
+
+    def prove(
+        self, reader: Reader, scope: Scope, policy: Policy, *, since: datetime | None = None
+    ) -> Proof:
+        """Estimates `policy` and what is active now from the newest decisions in which the
+        active policy explored and whose outcome is known, both as they would answer without
+        exploring."""
+        active = next(
+            (
+                one
+                for one in reader.serving(policy.namespace, policy.role).policies
+                if one.state is PolicyState.ACTIVE and one.id != policy.id
+            ),
+            None,
+        )
+        reference = BUILT_IN if active is None else active.name
+        scorer = self._scorers(reader, policy)
+        choices = [
+            choice
+            for page in self._explored(reader, scope, policy, reference, since)
+            for choice in self._choices(reader, scope, page, scorer)
+        ]
+        found = evaluate(choices, confidence=CONFIDENCE)
+        return Proof(policy.id, reference, since, found, _refusal(found, reference))
+
+    def _explored(
+        self,
+        reader: Reader,
+        scope: Scope,
+        policy: Policy,
+        reference: str,
+        since: datetime | None,
+    ) -> Iterator[list[Decision]]:
+        """Newest first, page by page, at most MOST_DECISIONS in all."""
+        where = DecisionFilter(policy.namespace.id, since=since, explored=True)
+        cursor: str | None = None
+        left = MOST_DECISIONS
+        while left > 0:
+            page = reader.decisions(
+                scope, where, PageRequest(READ_TOGETHER, cursor), newest_first=True
+            )
+            fitting = [d for d in page.rows if d.policy == reference and d.encoder == self._encoder]
+            yield fitting[:left]
+            left -= len(fitting)
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    def _choices(
+        self, reader: Reader, scope: Scope, decisions: Sequence[Decision], scorer: Scorer
+    ) -> Iterator[LoggedChoice]:
+        rewarded = rewards_of(reader, scope, decisions)
+        known = [d for d in decisions if d.query_vector and "outcome" in rewarded[d.id].rewards]
+        wanted = dict.fromkeys(c.id for decision in known for c in decision.admitted)
+        vectors = self._vectors.of(reader, scope, list(wanted))
+        for decision in known:
+            yield from choices_of(decision, rewarded[decision.id], scorer, vectors)
+
+
+def choices_of(
+    decision: Decision,
+    rewarded: Rewarded,
+    scorer: Scorer,
+    vectors: Mapping[UUID, Singles],
+) -> Iterator[LoggedChoice]:
+    """The packed places of a decision, each with what could have stood there. The reference is
+    the policy that made the decision, had it not explored: it leaves out what its gate on
+    beliefs refuses. A candidate that has gone since, or whose outcome nobody knows, cannot be
+    scored: then the decision tells nothing.
+    """
+    admitted = decision.admitted
+    if not admitted or any(candidate.id not in vectors for candidate in admitted):
+        return
+    features = np.array([candidate.features for candidate in admitted], np.float32)
+    items = np.stack([vectors[candidate.id] for candidate in admitted])
+    query = np.frombuffer(decision.query_vector or b"", "<f4")
+    target = scorer.logits(query, items, features)
+    behaviour = np.array([candidate.score for candidate in admitted])
+    reference = np.where([_kept_out(candidate) for candidate in admitted], -1e9, behaviour)
+    shares = _shares(decision, rewarded)
+    taken: list[int] = []
+    for place, index in enumerate(_places(admitted)):
+        candidate = admitted[index]
+        if not candidate.packed:
+            break
+        left = [n for n in range(len(admitted)) if n not in taken]
+        chances = (
+            np.full(len(admitted), 1 / len(left))
+            if candidate.slot == SlotKind.EXPOSURE
+            else probabilities(behaviour, temperature=decision.temperature, taken=taken)
+        )
+        if candidate.slot != SlotKind.FORCED:
+            yield LoggedChoice(
+                decision=str(decision.id),
+                cluster=rewarded.group,
+                slot=place,
+                features=features[left],
+                taken=left.index(index),
+                propensity=candidate.propensity,
+                behaviour=chances[left],
+                target=probabilities(target, temperature=0, taken=taken)[left],
+                reference=probabilities(reference, temperature=0, taken=taken)[left],
+                reward=rewarded.rewards["outcome"] * shares.get(candidate.id, 0.0),
+            )
+        taken.append(index)
+
+
+def _places(admitted: Sequence[Considered]) -> list[int]:
+    """Indices in the order of rank."""
+    ranked = [(c.rank, index) for index, c in enumerate(admitted) if c.rank is not None]
+    return [index for _, index in sorted(ranked)]
+
+
+def _shares(decision: Decision, rewarded: Rewarded) -> dict[UUID, float]:
+    """Each packed candidate's part of the outcome, by its credit; in equal parts where no credit
+    was given. They add up to 1."""
+    credits = {document: rewarded.credits.get(document, 0.0) for document in decision.packed}
+    whole = sum(credits.values())
+    if whole <= 0:
+        return {document: 1 / len(credits) for document in credits}
+    return {document: credit / whole for document, credit in credits.items()}
+
+
+def _kept_out(candidate: Considered) -> bool:
+    return never_helps(candidate.features[BELIEF_OUTCOMES], candidate.features[BELIEF_LOWER])
+
+
+def _refusal(found: Evaluation, reference: str) -> str | None:
+    if found.refusal is not None:
+        return found.refusal
+    assert found.difference is not None, "an evaluation that was not refused has one"
+    if found.ess < LEAST_EFFECTIVE:
+        return (
+            f"not enough exploration: the log tells as much as {found.ess:.0f} decisions, "
+            f"and {LEAST_EFFECTIVE} are needed"
+        )
+    if found.difference.low <= 0:
+        return (
+            f"not shown to be better than {reference}: the difference is "
+            f"{found.difference.estimate:+.3f} [{found.difference.low:+.3f}, "
+            f"{found.difference.high:+.3f}] an outcome"
+        )
+    return None
