@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, and_, or_, select
+from sqlalchemy import Select, or_, select
 
 from memserver.domain.decisions import Decision
 from memserver.domain.ports.store import DecisionFilter, Page, PageRequest, RunBrief
@@ -57,10 +57,11 @@ class DecisionReads(View):
         if page.cursor is not None:
             at, last = cursors.decode(page.cursor, name, datetime, UUID)
             when, which = DECISION.c.created_at, DECISION.c.id
+            # The bound on the time alone is what lets the index start where the page before ended.
             if newest_first:
-                conditions.append(or_(when < at, and_(when == at, which < last)))
+                conditions += [when <= at, or_(when < at, which < last)]
             else:
-                conditions.append(or_(when > at, and_(when == at, which > last)))
+                conditions += [when >= at, or_(when > at, which > last)]
         order = [DECISION.c.created_at, DECISION.c.id]
         rows = self._all(
             select(*DECISION_COLUMNS)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import and_, exists, or_, select
 
 from memserver.domain.evidence import Event
 from memserver.domain.policies import Policy, PolicyRole, PolicyState, ScoredRun, exploration_id
@@ -17,7 +17,7 @@ from memserver.storage.sql.policy_rows import (
     to_exploration,
     to_policy,
 )
-from memserver.storage.sql.reach import visible
+from memserver.storage.sql.reach import Condition, visible
 from memserver.storage.sql.tables import (
     DECISION,
     EVIDENCE,
@@ -26,7 +26,7 @@ from memserver.storage.sql.tables import (
     POLICY_WEIGHTS,
     TRAJECTORY,
 )
-from memserver.storage.sql.view import View
+from memserver.storage.sql.view import View, chunks
 
 _IN_USE = (PolicyState.SHADOW.value, PolicyState.CANARY.value, PolicyState.ACTIVE.value)
 _WATCHED = (PolicyState.CANARY.value, PolicyState.ACTIVE.value)
@@ -108,6 +108,22 @@ class PolicyReads(View):
         return tuple(in_order[-limit:])
 
     def _scored_by_run(self, namespace: Namespace, since: datetime, limit: int) -> list[ScoredRun]:
+        """A run stands by its first decision, so that many retrieves do not crowd out others."""
+        earlier = DECISION.alias()
+        begun_before = select(earlier.c.id).where(
+            earlier.c.trajectory_id == DECISION.c.trajectory_id,
+            earlier.c.tenant_id == DECISION.c.tenant_id,
+            earlier.c.namespace_id == DECISION.c.namespace_id,
+            earlier.c.asked_by.is_not_distinct_from(DECISION.c.asked_by),
+            earlier.c.created_at >= since,
+            or_(
+                earlier.c.created_at < DECISION.c.created_at,
+                and_(
+                    earlier.c.created_at == DECISION.c.created_at,
+                    earlier.c.id < DECISION.c.id,
+                ),
+            ),
+        )
         rows = self._all(
             select(
                 DECISION.c.policy,
@@ -126,13 +142,11 @@ class PolicyReads(View):
             .where(
                 DECISION.c.namespace_id == namespace.id,
                 DECISION.c.created_at >= since,
-                or_(
-                    TRAJECTORY.c.sender == DECISION.c.asked_by,
-                    and_(TRAJECTORY.c.sender.is_(None), DECISION.c.asked_by.is_(None)),
-                ),
+                TRAJECTORY.c.sender.is_not_distinct_from(DECISION.c.asked_by),
                 TRAJECTORY.c.success.is_not(None),
+                ~begun_before.exists(),
             )
-            .order_by(DECISION.c.created_at.desc(), DECISION.c.id.desc())
+            .order_by(DECISION.c.created_at.desc(), TRAJECTORY.c.id.desc())
             .limit(limit)
         )
         return [ScoredRun(policy, unit, outcome["score"], at) for policy, unit, outcome, at in rows]
@@ -140,33 +154,37 @@ class PolicyReads(View):
     def _told_of_retrieves(
         self, namespace: Namespace, since: datetime, limit: int
     ) -> list[ScoredRun]:
-        retraction = EVIDENCE.alias()
-        rows = self._all(
-            select(DECISION.c.policy, DECISION.c.id, EVIDENCE.c.value, DECISION.c.created_at)
-            .join_from(
-                DECISION,
-                EVIDENCE,
-                and_(
-                    EVIDENCE.c.cause == DECISION.c.id,
-                    EVIDENCE.c.tenant_id == DECISION.c.tenant_id,
-                ),
-            )
+        """Feedback is a piece of evidence for each version that was packed, of which any says
+        how the retrieve turned out."""
+        told = and_(
+            EVIDENCE.c.cause == DECISION.c.id,
+            EVIDENCE.c.tenant_id == DECISION.c.tenant_id,
+            *_standing(),
+        )
+        retrieves = self._all(
+            select(DECISION.c.policy, DECISION.c.id, DECISION.c.created_at)
             .where(
                 DECISION.c.namespace_id == namespace.id,
                 DECISION.c.created_at >= since,
                 DECISION.c.trajectory_id.is_(None),
-                EVIDENCE.c.event == Event.OUTCOME.value,
-                ~select(retraction.c.id)
-                .where(
-                    retraction.c.retracts == EVIDENCE.c.id,
-                    retraction.c.tenant_id == EVIDENCE.c.tenant_id,
-                )
-                .exists(),
+                exists().where(told),
             )
-            .order_by(DECISION.c.created_at.desc(), EVIDENCE.c.position)
+            .order_by(DECISION.c.created_at.desc(), DECISION.c.id.desc())
             .limit(limit)
         )
-        return [ScoredRun(*row) for row in rows]
+        scores: dict[UUID, float] = {}
+        for some in chunks(row.id for row in retrieves):
+            oldest_first = (
+                select(EVIDENCE.c.cause, EVIDENCE.c.value)
+                .where(
+                    EVIDENCE.c.cause.in_(some),
+                    EVIDENCE.c.tenant_id == namespace.tenant,
+                    *_standing(),
+                )
+                .order_by(EVIDENCE.c.position)
+            )
+            scores |= dict(self._all(oldest_first))
+        return [ScoredRun(policy, unit, scores[unit], at) for policy, unit, at in retrieves]
 
     def namespaces_with_policies(self) -> tuple[Namespace, ...]:
         ids = self._all(
@@ -174,3 +192,13 @@ class PolicyReads(View):
         )
         names = self._names(row.namespace_id for row in ids)
         return tuple(names[number] for number in sorted(names))
+
+
+def _standing() -> tuple[Condition, ...]:
+    """Whether a piece of evidence is an outcome that nothing has taken back."""
+    retraction = EVIDENCE.alias()
+    taken_back = select(retraction.c.id).where(
+        retraction.c.retracts == EVIDENCE.c.id,
+        retraction.c.tenant_id == EVIDENCE.c.tenant_id,
+    )
+    return EVIDENCE.c.event == Event.OUTCOME.value, ~taken_back.exists()

@@ -12,6 +12,14 @@ from memserver.domain.decisions import Considered, Decision
 from memserver.domain.evidence import Belief, Event, Evidence, fold
 from memserver.domain.items import Body, Entry, Item, Kind, Status, TextBody, Version
 from memserver.domain.operations import Operation, State
+from memserver.domain.policies import (
+    BUILT_IN,
+    Exploration,
+    Policy,
+    PolicyRole,
+    PolicyState,
+    exploration_id,
+)
 from memserver.domain.ports.store import ItemFilter, Page, PageRequest, Reader, Store
 from memserver.domain.scope import Namespace, Role, Scope, Tenant
 from memserver.domain.trajectories import Outcome, Step, Task, Trajectory
@@ -148,14 +156,40 @@ class World:
             verb="retrieve",
             query="where is the mug",
             task_type=None,
-            trajectory_id=more.get("trajectory_id"),
+            trajectory_id=more.pop("trajectory_id", None),
             schema=1,
-            policy="rules/1",
-            candidates=more.get(
+            policy=more.pop("policy", BUILT_IN),
+            candidates=more.pop(
                 "candidates", (Considered(uuid4(), (0.5, 0.0, 1.25), rank=1, packed=True),)
             ),
-            created_at=self.clock.now,
+            created_at=more.pop("created_at", self.clock.now),
+            **more,
         )
+
+    def decide(self, *namespaces: Namespace, **more: Any) -> Decision:
+        """A decision that is stored."""
+        decision = self.decision(*namespaces, **more)
+        self.store.write(lambda tx: tx.add_decision(decision))
+        return decision
+
+    def policy(
+        self, namespace: Namespace, state: PolicyState = PolicyState.SHADOW, **more: Any
+    ) -> Policy:
+        return Policy(
+            id=more.pop("id", None) or uuid4(),
+            namespace=namespace,
+            role=PolicyRole.RETRIEVE,
+            kind="case-value",
+            state=state,
+            manifest=more.pop("manifest", {"format": 1, "config": {"rate": 1e-3, "names": ["ü"]}}),
+            weights_hash="5f70bf18a086007016e948b04aed3b82",
+            created_at=more.pop("created_at", self.clock.now),
+            since=self.clock.now,
+            **more,
+        )
+
+    def exploration(self, namespace: Namespace, **more: Any) -> Exploration:
+        return Exploration(exploration_id(namespace, PolicyRole.RETRIEVE), namespace, **more)
 
     def operation(self, namespace: Namespace, state: State = State.PENDING) -> Operation:
         return Operation(
@@ -199,6 +233,8 @@ def ref(row: Row) -> RowRef:
         Item: Table.ITEM,
         Version: Table.VERSION,
         Evidence: Table.EVIDENCE,
+        Policy: Table.POLICY,
+        Exploration: Table.EXPLORATION,
     }
     return RowRef(tables[type(row)], row.id)
 
