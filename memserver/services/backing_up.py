@@ -121,7 +121,7 @@ class BackingUp:
             forget()
 
     def _file(self) -> BinaryIO:
-        return cast(BinaryIO, tempfile.TemporaryFile(dir=self._scratch))  # noqa: SIM115
+        return cast(BinaryIO, tempfile.TemporaryFile(dir=self._scratch))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
