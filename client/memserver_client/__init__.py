@@ -4,6 +4,16 @@ from memserver.wire.access import Key, KeyCreated, Namespace
 from memserver.wire.base import Receipt
 from memserver.wire.items import History, Item, ItemStored, NewVersion
 from memserver.wire.operations import Change, ChangeDetail, Operation, Undone
+from memserver.wire.policies import (
+    Decision,
+    Exploration,
+    ExplorationSet,
+    Policy,
+    PolicyEvaluation,
+    PolicyMoved,
+    PolicyStanding,
+    PolicyStatus,
+)
 from memserver.wire.retrieval import Retrieved, RetrievedItem
 from memserver.wire.trajectories import (
     FeedbackStored,
@@ -50,8 +60,11 @@ __all__ = [
     "Clock",
     "Conflict",
     "ConnectionFailed",
+    "Decision",
     "Episode",
     "EpisodeClosed",
+    "Exploration",
+    "ExplorationSet",
     "FeedbackStored",
     "Forbidden",
     "History",
@@ -71,6 +84,11 @@ __all__ = [
     "OperationCancelled",
     "OperationFailed",
     "OperationTimeout",
+    "Policy",
+    "PolicyEvaluation",
+    "PolicyMoved",
+    "PolicyStanding",
+    "PolicyStatus",
     "Receipt",
     "RequestTimeout",
     "Retrieved",

@@ -171,6 +171,22 @@ class Memory:
     cancel_operation = _asks(calls.long_work.cancel_operation)
     retry_operation = _asks(calls.long_work.retry_operation)
 
+    # --- policies ------------------------------------------------------------------------
+
+    register_policy = _asks(calls.policies.register_policy)
+    policies = _lists(calls.policies.policies)
+    policy = _asks(calls.policies.policy)
+    policy_status = _asks(calls.policies.policy_status)
+    evaluate_policy = _asks(calls.policies.evaluate_policy)
+    shadow_policy = _asks(calls.policies.shadow_policy)
+    canary_policy = _asks(calls.policies.canary_policy)
+    promote_policy = _asks(calls.policies.promote_policy)
+    retire_policy = _asks(calls.policies.retire_policy)
+    roll_back_policy = _asks(calls.policies.roll_back_policy)
+    exploration = _asks(calls.policies.exploration)
+    explore = _asks(calls.policies.explore)
+    decision = _asks(calls.policies.decision)
+
     # --- the change log ------------------------------------------------------------------
 
     undo = _asks(calls.history.undo)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 import memserver
-from memserver.cli import keys, operations, recall, server, transfer, upkeep
+from memserver.cli import keys, operations, policies, recall, server, transfer, upkeep
 from memserver.cli.server_commands import ServerCommands
 from memserver.cli.session import Connect, Session
 from memserver_client import Memory
@@ -54,6 +54,25 @@ def build(commands: ServerCommands, *, connect: Connect = Memory) -> typer.Typer
             {"create": keys.create, "list": keys.list_keys, "revoke": keys.revoke},
         ),
         name="keys",
+    )
+    app.command("decision")(policies.decision)
+    app.add_typer(
+        _group(
+            "Policies that learn: register one, try it, promote it, take it back.",
+            {
+                "register": policies.register,
+                "list": policies.list_policies,
+                "status": policies.status,
+                "evaluate": policies.evaluate,
+                "shadow": policies.shadow,
+                "canary": policies.canary,
+                "promote": policies.promote,
+                "rollback": policies.rollback,
+                "retire": policies.retire,
+                "explore": policies.explore,
+            },
+        ),
+        name="policy",
     )
     return app
 
