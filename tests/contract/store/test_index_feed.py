@@ -7,6 +7,7 @@ import pytest
 
 from memserver.domain.changes import RowRef, Table
 from memserver.domain.items import Kind, Status
+from memserver.domain.policies import PolicyState
 from memserver.domain.ports.store import Document
 from tests.contract.store.world import World, merged, next_version, ref, rows_of
 
@@ -114,6 +115,28 @@ def test_documents_of_another_tenant_are_gone_for_this_one(world: World) -> None
 
 def test_evidence_is_no_document(world: World) -> None:
     assert _documents(world, RowRef(Table.EVIDENCE, uuid4())) == {}
+
+
+def test_policies_and_exploration_move_the_feed_on_and_are_no_documents(world: World) -> None:
+    here = world.namespace()
+    run, policy, exploration = world.run(here), world.policy(here), world.exploration(here)
+    first = world.apply(run)
+    moves = [
+        world.apply(policy),
+        world.apply(exploration),
+        world.apply(replace(policy, state=PolicyState.ACTIVE), replace(exploration, share=0.5)),
+    ]
+    moves.append(world.undo(moves[-1]))
+    mixed = world.apply(replace(policy, reason="with a run"), replace(run, agent="another"))
+    with world.store.reading() as reader:
+        assert reader.head_position() == mixed.position
+        feed = reader.feed(first.position, 100)
+        live = reader.live_documents(None, 100)
+    assert [entry.position for entry in feed] == [one.position for one in (*moves, mixed)]
+    assert [entry.refs for entry in feed] == [()] * len(moves) + [(ref(run),)]
+    gone = (RowRef(Table.POLICY, uuid4()), RowRef(Table.EXPLORATION, uuid4()))
+    assert _documents(world, ref(policy), ref(exploration), *gone) == {}
+    assert [document.id for document in live] == [run.id]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])

@@ -14,7 +14,14 @@ from memserver.domain.decisions import Decision
 from memserver.domain.evidence import Evidence
 from memserver.domain.items import Entry
 from memserver.domain.operations import Operation
-from memserver.domain.ports.store import ItemFilter, PageRequest, Reader, TrajectoryFilter
+from memserver.domain.policies import Policy
+from memserver.domain.ports.store import (
+    DecisionFilter,
+    ItemFilter,
+    PageRequest,
+    Reader,
+    TrajectoryFilter,
+)
 from memserver.domain.scope import Key, Namespace, Role, Scope, covers, is_path
 from memserver.domain.trajectories import Trajectory
 from memserver.storage.sql.store import SqlStore
@@ -55,6 +62,7 @@ class Belongings:
     evidence: Evidence
     decision: Decision
     operation: Operation
+    policy: Policy
     change: Change
 
 
@@ -63,9 +71,10 @@ def furnish(world: World, path: str) -> Belongings:
     entry, run = world.entry(here, f"a note in {path}"), world.run(here, template_id="t")
     evidence = world.evidence(entry, cause=run.id)
     decision, operation = world.decision(here, trajectory_id=run.id), world.operation(here)
-    change = world.apply(*rows_of(entry), run, evidence)
+    policy = world.policy(here)
+    change = world.apply(*rows_of(entry), run, evidence, policy)
     world.store.write(lambda tx: (tx.add_decision(decision), tx.put_operation(operation)))
-    return Belongings(here, entry, run, evidence, decision, operation, change)
+    return Belongings(here, entry, run, evidence, decision, operation, policy, change)
 
 
 Look = Callable[[Reader, Scope, Belongings], Any]
@@ -97,8 +106,13 @@ LOOKS: dict[str, Look] = {
     "beliefs": lambda r, s, b: r.beliefs(s, [b.entry.version.id]),
     "evidence": lambda r, s, b: r.evidence(s, b.entry.version.id),
     "evidence_of_cause": lambda r, s, b: r.evidence_of_cause(s, b.run.id),
+    "evidence_of_causes": lambda r, s, b: r.evidence_of_causes(s, [b.run.id]),
     "decision": lambda r, s, b: r.decision(s, b.decision.id),
     "decisions_of_trajectory": lambda r, s, b: r.decisions_of_trajectory(s, b.run.id),
+    "decisions": lambda r, s, b: _decisions_of(r, s, b),
+    "runs_in_brief": lambda r, s, b: r.runs_in_brief(s, [b.run.id]),
+    "policy": lambda r, s, b: r.policy(s, b.policy.id),
+    "policies": lambda r, s, b: r.policies(s, [b.namespace.id], PAGE).rows,
     "change": lambda r, s, b: r.change(s, b.change.id),
     "changes": lambda r, s, b: (
         (
@@ -245,6 +259,12 @@ def _key_of(reader: Reader, scope: Scope, belongings: Belongings) -> Key | None:
     everything = Scope(belongings.namespace.tenant, UUID(int=0), Role.ADMIN, ("**",))
     (key,) = reader.keys(everything, PAGE).rows
     return reader.key(scope, key.id)
+
+
+def _decisions_of(reader: Reader, scope: Scope, belongings: Belongings) -> list[Decision]:
+    where = DecisionFilter(belongings.namespace.id)
+    both = (reader.decisions(scope, where, PAGE, newest_first=newest) for newest in (False, True))
+    return [decision for page in both for decision in page.rows]
 
 
 def _same(found: Namespace | None, wanted: Namespace) -> bool:
