@@ -2,6 +2,7 @@
 
 import difflib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -119,11 +120,22 @@ def read_settings(**given: Any) -> Settings:
 
     Raises `UnknownSetting`, and `InvalidSetting` for the first value that does not fit.
     """
+    for error in unknown_settings():
+        raise error
+    return known_settings(**given)
+
+
+def unknown_settings() -> Iterator[UnknownSetting]:
+    """One for each variable that looks like a setting and is none."""
     known = {PREFIX + field.upper() for field in Settings.model_fields} | OF_OTHERS
     for name in os.environ:
         if name.startswith(PREFIX) and name not in known:
             close = difflib.get_close_matches(name, known, n=1)
-            raise UnknownSetting(name, close[0] if close else None)
+            yield UnknownSetting(name, close[0] if close else None)
+
+
+def known_settings(**given: Any) -> Settings:
+    """As `read_settings`, whatever other variables there are."""
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:

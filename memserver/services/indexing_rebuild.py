@@ -8,6 +8,7 @@ from memserver.domain.ports import (
     Document,
     DocumentKey,
     Encoder,
+    Readable,
     SparseEncoder,
     Store,
     VectorIndex,
@@ -30,7 +31,7 @@ class Drift:
         return bool(self.missing or self.orphans)
 
 
-def audit(store: Store, index: VectorIndex) -> Drift:
+def audit(store: Readable, index: VectorIndex) -> Drift:
     """Reads all of both. Exact where nothing is written meanwhile; a change that the indexer
     has yet to follow shows up as a difference."""
     indexed = index.documents()
@@ -41,7 +42,7 @@ def audit(store: Store, index: VectorIndex) -> Drift:
     return Drift(tuple(sorted(missing)), tuple(sorted(indexed - live)))
 
 
-def live_page(store: Store, after: Document | None) -> tuple[Document, ...]:
+def live_page(store: Readable, after: Document | None) -> tuple[Document, ...]:
     """The live documents that follow `after`, the last one of the page before; empty at the
     end. Each page is read in a transaction of its own."""
     cursor = None
@@ -52,7 +53,7 @@ def live_page(store: Store, after: Document | None) -> tuple[Document, ...]:
         return reader.live_documents(cursor, PAGE)
 
 
-def live_pages(store: Store) -> Iterator[tuple[Document, ...]]:
+def live_pages(store: Readable) -> Iterator[tuple[Document, ...]]:
     page = live_page(store, None)
     while page:
         yield page

@@ -24,6 +24,19 @@ class FolderLock:
         self._file.close()
 
 
+def is_held(path: Path) -> bool:
+    """Whether a process has the folder, told without making anything. A process that wants it at
+    this very moment may be refused."""
+    try:
+        with path.with_name(path.name + ".lock").open("rb") as file:
+            _lock(file)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
 if sys.platform == "win32":
     import msvcrt
 
