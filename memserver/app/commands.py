@@ -1,12 +1,20 @@
-"""What the command line runs in this process: serve, demo and the offline reindex.
+"""What the command line runs in this process: serve, demo, doctor and the offline reindex.
 
 Each imports what it needs when it is called: every other command is a client, and must not wait
 seconds for the server's libraries."""
 
 import json
+from collections.abc import Sequence
 
 from memserver.app.settings import Settings, read_settings
-from memserver.cli import DemoOptions, ReindexOptions, ServeOptions, ServerCommands
+from memserver.cli import (
+    DemoOptions,
+    DoctorOptions,
+    Finding,
+    ReindexOptions,
+    ServeOptions,
+    ServerCommands,
+)
 from memserver.domain.errors import MemserverError
 
 
@@ -41,9 +49,16 @@ def _reindex_offline(options: ReindexOptions) -> None:
         print(f"Rebuilt: {done.documents} documents, encoded by {done.encoder}.")
 
 
+def _doctor(options: DoctorOptions) -> Sequence[Finding]:
+    from memserver.app.doctor import examine
+
+    return examine(options)
+
+
 SERVER_COMMANDS = ServerCommands(
     serve=_serve,
     demo=_demo,
     reindex_offline=_reindex_offline,
+    doctor=_doctor,
     refusals=(MemserverError,),
 )

@@ -3,9 +3,21 @@
 from memserver.cli.build import build
 from memserver.cli.server_commands import (
     DemoOptions,
+    DoctorOptions,
+    Finding,
+    Health,
     ReindexOptions,
     ServeOptions,
     ServerCommands,
 )
 
-__all__ = ["DemoOptions", "ReindexOptions", "ServeOptions", "ServerCommands", "build"]
+__all__ = [
+    "DemoOptions",
+    "DoctorOptions",
+    "Finding",
+    "Health",
+    "ReindexOptions",
+    "ServeOptions",
+    "ServerCommands",
+    "build",
+]

@@ -3,17 +3,34 @@
 from collections.abc import Callable
 from typing import Annotated
 
+import httpx
 import typer
 
 import memserver
-from memserver.cli import keys, operations, policies, recall, server, transfer, upkeep
+from memserver.cli import (
+    backup,
+    doctor,
+    keys,
+    operations,
+    policies,
+    recall,
+    server,
+    transfer,
+    upkeep,
+)
 from memserver.cli.server_commands import ServerCommands
 from memserver.cli.session import Connect, Session
 from memserver_client import Memory
 
 
-def build(commands: ServerCommands, *, connect: Connect = Memory) -> typer.Typer:
-    """The program `memserver`. `connect` makes a client of a URL and a key."""
+def build(
+    commands: ServerCommands,
+    *,
+    connect: Connect = Memory,
+    transport: httpx.BaseTransport | None = None,
+) -> typer.Typer:
+    """The program `memserver`. `connect` makes a client of a URL and a key; `transport` replaces
+    the network in tests of what needs more than a client."""
     # Tracebacks stay plain: rich ones print local variables, and keys are among them.
     app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -25,7 +42,7 @@ def build(commands: ServerCommands, *, connect: Connect = Memory) -> typer.Typer
         ] = False,
     ) -> None:
         """One memory for a fleet of agents, which learns from whether their tasks succeeded."""
-        context.obj = Session(connect, commands)
+        context.obj = Session(connect, commands, transport)
 
     app.command()(server.serve)
     app.command("import")(transfer.import_runs)
@@ -34,7 +51,10 @@ def build(commands: ServerCommands, *, connect: Connect = Memory) -> typer.Typer
     app.command()(upkeep.distill)
     app.command()(upkeep.consolidate)
     app.command()(upkeep.undo)
+    app.command()(backup.backup)
+    app.command()(backup.restore)
     app.command()(server.reindex)
+    app.command()(doctor.doctor)
     app.command()(server.demo)
     app.add_typer(
         _group(

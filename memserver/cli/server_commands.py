@@ -1,8 +1,9 @@
 """What the command line needs of the server, handed in by the composition root, so that nothing
 here imports it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 
@@ -33,6 +34,33 @@ class DemoOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class DoctorOptions:
+    """Which server is looked at: the one at `url`, or else the folder; None as in
+    `ServeOptions`."""
+
+    data: Path | None
+    database_url: str | None
+    url: str | None
+    api_key: str | None
+
+
+class Health(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found, in a sentence, and what to do about it where that is not nothing."""
+
+    check: str
+    state: Health
+    says: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerCommands:
     """`refusals` are the exceptions by which these say no: their `code` and message are shown as
     one line. Any other exception is a fault, and shown with its traceback."""
@@ -40,4 +68,5 @@ class ServerCommands:
     serve: Callable[[ServeOptions], None]
     demo: Callable[[DemoOptions], None]
     reindex_offline: Callable[[ReindexOptions], None]
+    doctor: Callable[[DoctorOptions], Sequence[Finding]]
     refusals: tuple[type[Exception], ...] = ()

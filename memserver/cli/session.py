@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
+import httpx
 import typer
 
 from memserver.cli.output import complain
@@ -33,6 +34,7 @@ class Session:
 
     connect: Connect
     commands: ServerCommands
+    transport: httpx.BaseTransport | None = None
 
     @contextmanager
     def memory(self, url: str | None, api_key: str | None) -> Iterator[Memory]:
@@ -46,6 +48,19 @@ class Session:
         except MemserverError as error:
             complain(error.code, str(error))
             raise typer.Exit(REFUSED) from error
+
+    @contextmanager
+    def http(self, url: str | None, api_key: str | None) -> Iterator[httpx.Client]:
+        """The same for what is too large to be a value: the bare connection."""
+        for value, missing in ((url, "MEMSERVER_URL"), (api_key, "MEMSERVER_API_KEY")):
+            if not (value or "").strip():
+                complain(NotConfigured.code, f"Set {missing}, or give it as an option.")
+                raise typer.Exit(MISUSED)
+        headers = {"Authorization": f"Bearer {(api_key or '').strip()}"}
+        with httpx.Client(
+            base_url=(url or "").strip(), headers=headers, transport=self.transport
+        ) as http:
+            yield http
 
     @contextmanager
     def server(self) -> Iterator[ServerCommands]:

@@ -35,7 +35,7 @@ def commands() -> Iterator[tuple[str, Any]]:
             else:
                 yield f"{name} {child}", found
 
-    program = typer.main.get_command(build(ServerCommands(nothing, nothing, nothing)))
+    program = typer.main.get_command(build(ServerCommands(nothing, nothing, nothing, nothing)))
     yield "memserver", program
     yield from below(program, "memserver")
 

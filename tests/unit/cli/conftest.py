@@ -9,7 +9,7 @@ import httpx
 import pytest
 from typer.testing import CliRunner, Result
 
-from memserver.cli import ServerCommands, build
+from memserver.cli import Finding, ServerCommands, build
 from memserver_client import Clock, Memory
 
 ID = "01890000-0000-7000-8000-0000000000aa"
@@ -46,11 +46,16 @@ class RecordedCommands:
 
     asked: list[Any] = field(default_factory=list)
     refusal: Exception | None = None
+    findings: list[Finding] = field(default_factory=list)
 
     def __call__(self, options: Any) -> None:
         self.asked.append(options)
         if self.refusal is not None:
             raise self.refusal
+
+    def examine(self, options: Any) -> list[Finding]:
+        self(options)
+        return self.findings
 
 
 class Refused(Exception):
@@ -81,9 +86,14 @@ def run(
 
     app = build(
         ServerCommands(
-            serve=commands, demo=commands, reindex_offline=commands, refusals=(Refused,)
+            serve=commands,
+            demo=commands,
+            reindex_offline=commands,
+            doctor=commands.examine,
+            refusals=(Refused,),
         ),
         connect=connect,
+        transport=httpx.MockTransport(server),
     )
 
     def ran(*arguments: str, env: dict[str, str] | None = None) -> Result:
