@@ -18,6 +18,7 @@ from memserver.api.routes import (
     access,
     backups,
     changes,
+    exports,
     health,
     items,
     metrics,
@@ -32,7 +33,7 @@ from memserver.services.bundle import Services
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 V1 = "/v1"
-UNDER_V1 = (trajectories, items, retrieval, policies, operations, changes, access, backups)
+UNDER_V1 = (trajectories, items, retrieval, policies, operations, changes, access, exports, backups)
 BESIDE_V1 = (health, metrics)
 
 

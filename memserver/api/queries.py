@@ -95,3 +95,29 @@ class RestoreQuery(Query):
 
 class ReadyQuery(Query):
     audit: bool = False
+
+
+class VectorExportQuery(Query):
+    """`since` leaves out older decisions, `split` those of other tasks."""
+
+    namespace: NamespacePath
+    since: Time | None = None
+    split: Literal["train", "validation", "test"] | None = None
+
+
+class DecisionExportQuery(VectorExportQuery):
+    """`text=false` leaves out the queries, which are redacted otherwise."""
+
+    text: bool = True
+
+
+class RunExportQuery(DecisionExportQuery):
+    """The same for runs; `redact=false` leaves their text as it is."""
+
+    redact: bool = True
+
+
+class ItemExportQuery(Query):
+    namespace: NamespacePattern
+    text: bool = True
+    redact: bool = True

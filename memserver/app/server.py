@@ -27,6 +27,7 @@ from memserver.services.bundle import Services
 from memserver.services.changing import Changing
 from memserver.services.consolidating import ConsolidateRunner, Consolidating
 from memserver.services.distilling import Distilling, DistillRunner
+from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
 from memserver.services.housekeeping import Housekeeping, Keeping
 from memserver.services.indexing import Indexer, check_encoder
@@ -51,6 +52,8 @@ from memserver.storage.index import EdgeIndex
 from memserver.storage.sql import SqlStore, open_store
 
 logger = logging.getLogger(__name__)
+
+EXPORTED_VECTORS_KEPT = 512
 
 
 def utc_now() -> datetime:
@@ -168,6 +171,8 @@ class Server:
             settle=indexer.catch_up,
         )
         vectors = VersionVectors(store, encoder)
+        # Few are kept, and not those that a retrieve keeps: an export asks for each once.
+        exported = VersionVectors(store, encoder, kept=EXPORTED_VECTORS_KEPT)
         scorers = Scorers(encoder)
         retrieve = Retrieve(
             store,
@@ -205,7 +210,7 @@ class Server:
             encoder=encoder.fingerprint,
             scratch=self.settings.data,
             # Whatever keeps something of a namespace, a version or a policy in memory.
-            forget=[access.forget, retrieve.forget],
+            forget=[access.forget, retrieve.forget, vectors.forget, exported.forget],
         )
         return Services(
             store=store,
@@ -221,6 +226,12 @@ class Server:
             consolidating=Consolidating(operations),
             reindexing=Reindexing(operations, access),
             changing=Changing(store),
+            exporting=Exporting(
+                store,
+                access,
+                exported,
+                encoder=encoder.fingerprint,
+            ),
             operations=operations,
             indexer=indexer,
             gate=gate,

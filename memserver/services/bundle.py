@@ -8,6 +8,7 @@ from memserver.services.backing_up import BackingUp
 from memserver.services.changing import Changing
 from memserver.services.consolidating import Consolidating
 from memserver.services.distilling import Distilling
+from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
 from memserver.services.housekeeping import Housekeeping
 from memserver.services.indexing import Indexer
@@ -37,6 +38,7 @@ class Services:
     consolidating: Consolidating
     reindexing: Reindexing
     changing: Changing
+    exporting: Exporting
     operations: OperationService
     indexer: Indexer
     readiness: Readiness

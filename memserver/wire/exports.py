@@ -1,0 +1,22 @@
+"""How a stream of exported rows ends: one line more than there are rows."""
+
+from memserver.wire.base import Model
+
+
+class Seal(Model):
+    """The last line of a whole stream. `sha256` is over all lines before it, line feeds
+    included."""
+
+    rows: int
+    sha256: str
+
+
+class Fault(Model):
+    code: str
+    detail: str
+
+
+class Broken(Model):
+    """The last line where the server stopped before the end and could still say why."""
+
+    error: Fault
