@@ -1,5 +1,6 @@
 """How an answer becomes a value or an error."""
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -9,6 +10,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from memserver.wire.access import Problem
+from memserver.wire.exports import Broken, Seal
 from memserver_client._errors import (
     ApiError,
     ConnectionFailed,
@@ -59,6 +61,47 @@ class RowReader(Generic[R]):
         self._line += 1
         if line.strip():
             yield parsed_reply(line, self._row, url=self._url, place=f"line {self._line}")
+
+
+class SealedReader(RowReader[R]):
+    """Rows that end in a line of another kind, their seal: a reply that was cut, or that the
+    server broke off, is told from a whole one. Raises `StreamBroken` instead of ending early."""
+
+    def __init__(self, row: type[R], *, url: str) -> None:
+        super().__init__(row, url=url)
+        self._last = b""
+        self._digest = hashlib.sha256()
+        self._rows = 0
+
+    def ended(self) -> Iterator[R]:
+        yield from super().ended()
+        seal = self._seal()
+        if (seal.rows, seal.sha256) != (self._rows, self._digest.hexdigest()):
+            raise self._broken("rows were lost or changed on the way")
+
+    def _read(self, line: bytes) -> Iterator[R]:
+        """A line is known to be a row when another follows."""
+        if not line.strip():
+            return
+        row, self._last = self._last, line
+        if row:
+            self._digest.update(row + b"\n")
+            self._rows += 1
+            yield from super()._read(row)
+
+    def _seal(self) -> Seal:
+        try:
+            return Seal.model_validate_json(self._last, extra="ignore")
+        except ValidationError:
+            pass
+        try:
+            fault = Broken.model_validate_json(self._last, extra="ignore").error
+        except ValidationError:
+            raise self._broken("its end is missing") from None
+        raise self._broken(f"{fault.code}: {fault.detail}")
+
+    def _broken(self, reason: str) -> StreamBroken:
+        return StreamBroken(self._url, reason, attempts=1)
 
 
 @contextmanager

@@ -65,12 +65,14 @@ class Listing(Request, Generic[R]):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines(Request, Generic[R]):
     """Answered by one JSON document a line, each given as it comes. `row` is a model, or
-    `dict[str, Any]`."""
+    `dict[str, Any]`. Where the reply is `sealed`, its last line says how many rows there are, and
+    their hash: it is checked, and not given."""
 
     accept: ClassVar[str] = "application/x-ndjson"
     streamed: ClassVar[bool] = True
 
     row: type[R]
+    sealed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

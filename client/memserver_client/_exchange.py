@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import httpx
 
 from memserver.ids import uuid7
-from memserver_client._answers import RowReader, no_answer, parsed_reply, refused
+from memserver_client._answers import RowReader, SealedReader, no_answer, parsed_reply, refused
 from memserver_client._call import Call, Lines, Pause, Request
 from memserver_client._errors import UnexpectedReply
 from memserver_client._retries import Retries, seconds_asked_for
@@ -50,7 +50,8 @@ class Exchange:
         return parsed_reply(response.content, call.reply, url=self.url)
 
     def rows(self, asked: Lines[R]) -> RowReader[R]:
-        return RowReader(asked.row, url=self.url)
+        reader = SealedReader if asked.sealed else RowReader
+        return reader(asked.row, url=self.url)
 
     def response(self, request: Request) -> Course[httpx.Response]:
         """The answer to whichever attempt gets one that is no refusal."""

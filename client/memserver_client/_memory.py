@@ -187,6 +187,13 @@ class Memory:
     explore = _asks(calls.policies.explore)
     decision = _asks(calls.policies.decision)
 
+    # --- exports -------------------------------------------------------------------------
+
+    export_decisions = _lists(calls.exports.export_decisions)
+    export_vectors = _lists(calls.exports.export_vectors)
+    export_trajectories = _lists(calls.exports.export_trajectories)
+    export_items = _lists(calls.exports.export_items)
+
     # --- the change log ------------------------------------------------------------------
 
     undo = _asks(calls.history.undo)

@@ -4,8 +4,8 @@ from memserver.wire.base import Model
 
 
 class Seal(Model):
-    """The last line of a whole stream. `sha256` is over all lines before it, line feeds
-    included."""
+    """The last line of a whole stream. `sha256` is over the lines of all rows, line feeds
+    included; blank lines between them, which only show that the server is at work, are no rows."""
 
     rows: int
     sha256: str

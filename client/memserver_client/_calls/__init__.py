@@ -4,6 +4,24 @@
 A new call is a function in one of these modules and a line in each class: `_asks` for a `Call` or
 `Steps`, `_lists` for a `Listing` or `Lines`, `_saves` for a `Download`."""
 
-from memserver_client._calls import access, history, long_work, memories, policies, retrieval, runs
+from memserver_client._calls import (
+    access,
+    exports,
+    history,
+    long_work,
+    memories,
+    policies,
+    retrieval,
+    runs,
+)
 
-__all__ = ["access", "history", "long_work", "memories", "policies", "retrieval", "runs"]
+__all__ = [
+    "access",
+    "exports",
+    "history",
+    "long_work",
+    "memories",
+    "policies",
+    "retrieval",
+    "runs",
+]

@@ -1,6 +1,7 @@
 """Exports: rows as JSON lines for as long as the receiver reads, and a seal at the end."""
 
 import hashlib
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any
 
@@ -25,6 +26,9 @@ from memserver.wire.exports import Broken, Fault, Seal
 router = APIRouter(tags=["export"])
 
 NDJSON = "application/x-ndjson"
+HEARTBEAT_EVERY_S = 5.0
+BLANK = b"\n"
+"""What is sent where page after page holds nothing of the split that was asked for."""
 STREAMED: dict[str, Any] = {
     "response_class": StreamingResponse,
     "responses": {200: {"content": {NDJSON: {"schema": {"type": "string"}}}}},
@@ -125,10 +129,12 @@ class _Sealed:
 async def _lines(call: Call, sealed: _Sealed) -> AsyncIterator[bytes]:
     """No thread waits for the receiver. What is no refusal is raised, which cuts the stream: it
     is known to be cut, because the seal is missing."""
+    spoke = time.monotonic()
     try:
         while (page := await call.read(sealed.next)) is not None:
-            if page:
-                yield page
+            if page or time.monotonic() - spoke > HEARTBEAT_EVERY_S:
+                yield page or BLANK
+                spoke = time.monotonic()
         yield _line(sealed.seal())
     except MemserverError as error:
         yield _line(Broken(error=Fault(code=error.code, detail=str(error))))
