@@ -44,7 +44,7 @@ class Policy:
     """One learned policy in one namespace. `share` is the part of the runs that it gets as a
     canary; `previous` is what was active before it (None: the built-in one); `baseline` holds the
     scores of runs under that one, which the guardrail compares with. `since` is when it came into
-    its state, `reason` why."""
+    its state, `reason` why; for a canary, when its trial began."""
 
     id: UUID
     namespace: Namespace

@@ -9,6 +9,7 @@ from memserver.domain.errors import ChangeNotFound, RoleForbidden
 from memserver.domain.ports import Page, PageRequest, Store, Writer
 from memserver.domain.scope import Namespace, Role, Scope
 from memserver.services.access import Access
+from memserver.services.policies.lifecycle import require_one_each
 
 MOVED_BY_ADMINS = frozenset({Table.POLICY, Table.EXPLORATION})
 
@@ -43,10 +44,14 @@ class Changing:
             return ChangeDetail(change, reader.row_changes(scope, change_id, page))
 
     def undo(self, tx: Writer, scope: Scope, change_id: UUID, *, reason: str) -> Change:
-        """Puts back every row that the change touched, or raises and touches none."""
+        """Puts back every row that the change touched, or raises and touches none. A policy does
+        not come back to a place that another one has taken since (`WrongState`)."""
         if scope.role is Role.READER:
             raise RoleForbidden(scope.role, "undo changes")
-        touched = tx.row_changes(scope, change_id, PageRequest(1)).rows
-        if any(row.ref.table in MOVED_BY_ADMINS for row in touched):
+        # What a change of policies touches is few rows and nothing else.
+        touched = [row.ref for row in tx.row_changes(scope, change_id, PageRequest(10)).rows]
+        if any(ref.table in MOVED_BY_ADMINS for ref in touched):
             Access.require_admin(scope, "undo changes of policies")
-        return tx.undo(scope, change_id, reason or f"undo of {change_id}")
+        undone = tx.undo(scope, change_id, reason or f"undo of {change_id}")
+        require_one_each(tx, scope, [ref.id for ref in touched if ref.table is Table.POLICY])
+        return undone

@@ -9,18 +9,17 @@ from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
-from memserver.domain.policies import Policy, PolicyRole, PolicyState
+from memserver.domain.policies import Policy, PolicyRole
 from memserver.domain.ports import Clock, Store, Writer
-from memserver.domain.scope import EVERYTHING, Role, Scope
+from memserver.domain.scope import EVERYTHING, Namespace, Role, Scope
 from memserver.services.policies.lifecycle import Lifecycle, Moved
-from memserver.services.policies.watching import Trial, Verdict, trial
+from memserver.services.policies.watching import Trial, Verdict, can_fail, trial
 
 logger = logging.getLogger(__name__)
 
 SERVER = UUID(int=0)
 """The actor of what nobody asked for."""
 FORGOTTEN_TOGETHER = 1_000
-WATCHED = (PolicyState.CANARY, PolicyState.ACTIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +72,24 @@ class Housekeeping:
                 logger.error("Housekeeping: %s failed: %s", part.__name__, type(error).__name__)
 
     def guard(self) -> list[Moved]:
-        """Demotes what its outcomes show to do worse. What was demoted."""
+        """Demotes what its outcomes show to do worse. What was demoted. A namespace that cannot
+        be looked at keeps no other from it."""
+        with self._store.reading() as reader:
+            namespaces = reader.namespaces_with_policies()
+        demoted: list[Moved] = []
+        for namespace in namespaces:
+            try:
+                demoted += self._guarded(namespace)
+            except Exception as error:
+                logger.error("Housekeeping: a guard failed: %s", type(error).__name__)
+        return demoted
+
+    def _guarded(self, namespace: Namespace) -> list[Moved]:
         with self._store.reading() as reader:
             trials = [
                 trial(reader, policy)
-                for namespace in reader.namespaces_with_policies()
                 for policy in reader.serving(namespace, PolicyRole.RETRIEVE).policies
-                if policy.state in WATCHED
+                if can_fail(policy)
             ]
         demoted = []
         for failed in trials:

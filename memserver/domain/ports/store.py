@@ -209,7 +209,7 @@ class Reader(Protocol):
     ) -> tuple[ScoredRun, ...]:
         """The newest `limit` runs (and retrieves without a run) that the namespace's policies
         served from `since` on and whose outcome is known, oldest first, each once. A run counts
-        for what its own sender asked."""
+        for what its own sender asked, and not by what an agent says of itself."""
 
     def namespaces_with_policies(self) -> tuple[Namespace, ...]:
         """Those of all tenants that have a canary or an active learned policy."""

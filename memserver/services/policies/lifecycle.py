@@ -148,21 +148,17 @@ class Lifecycle:
         better or a person overrides that with a reason, which is logged. A canary's share may
         be changed; its trial then starts anew. One canary at a time serves a namespace."""
         policy = self._for_admin(tx, scope, policy_id)
-        if proof.refusal is not None and not override:
-            raise PolicyNotProven(policy.id, "a canary", proof.refusal)
+        doubt = proof.refusal or _outdated(tx, policy, proof)
+        if doubt is not None and not override:
+            raise PolicyNotProven(policy.id, "a canary", doubt)
         for other in tx.serving(policy.namespace, policy.role).policies:
             if other.state is PolicyState.CANARY and other.id != policy.id:
                 raise WrongState("policy", other.id, "the canary", "joined by another one")
         widened = replace(policy, share=share)
         if policy.state is PolicyState.CANARY:
-            return self._put(tx, scope, Verb.CANARY_POLICY, widened, _why(override, proof.refusal))
+            return self._put(tx, scope, Verb.CANARY_POLICY, widened, _why(override, doubt))
         return self._move(
-            tx,
-            scope,
-            Verb.CANARY_POLICY,
-            widened,
-            PolicyState.CANARY,
-            _why(override, proof.refusal),
+            tx, scope, Verb.CANARY_POLICY, widened, PolicyState.CANARY, _why(override, doubt)
         )
 
     def promote(
@@ -175,7 +171,8 @@ class Lifecycle:
         override: str,
     ) -> Moved:
         """Makes it the active policy; the one before it is retired. Raises `PolicyNotProven`
-        unless its canary showed it to be better, or a person overrides that with a reason."""
+        unless its canary showed it to be better, or a person overrides that with a reason. The
+        trial of another canary starts anew: what it is compared with has changed."""
         policy = self._for_admin(tx, scope, policy_id)
         doubt = _doubt(policy, trial)
         if doubt is not None and not override:
@@ -195,10 +192,8 @@ class Lifecycle:
             baseline=watching.scores_under(tx, policy, before, now - BASELINE_WINDOW),
         )
         retired = () if active is None else (self._retired(active, f"{policy.id} was promoted"),)
-        return Moved(
-            promoted,
-            self._apply(tx, scope, Verb.PROMOTE_POLICY, promoted.reason, promoted, *retired),
-        )
+        puts = (promoted, *retired, *self._restarted(tx, policy))
+        return Moved(promoted, self._apply(tx, scope, Verb.PROMOTE_POLICY, promoted.reason, *puts))
 
     def roll_back(
         self, tx: Writer, scope: Scope, namespace: Namespace, role: PolicyRole, *, reason: str
@@ -243,18 +238,31 @@ class Lifecycle:
     def _taken_back(
         self, tx: Writer, scope: Scope, verb: Verb, active: Policy, reason: str
     ) -> Moved:
-        retired = self._retired(active, reason)
+        # Nothing came before it any more: two policies that were active in turn, each after the
+        # other, would otherwise be taken back to one another for ever.
+        retired = replace(self._retired(active, reason), previous=None)
+        others = self._restarted(tx, active)
         before = None if active.previous is None else tx.policy(_all_of(active), active.previous)
         if before is None:
-            return Moved(retired, self._apply(tx, scope, verb, reason, retired))
+            return Moved(retired, self._apply(tx, scope, verb, reason, retired, *others))
         again = replace(
             before,
             state=PolicyState.ACTIVE,
+            share=0.0,
             since=self._clock(),
             reason=f"{active.id} was taken back",
             baseline=(),
         )
-        return Moved(retired, self._apply(tx, scope, verb, reason, retired, again))
+        others = tuple(other for other in others if other.id != again.id)
+        return Moved(retired, self._apply(tx, scope, verb, reason, retired, again, *others))
+
+    def _restarted(self, tx: Reader, moved: Policy) -> tuple[Policy, ...]:
+        """The canary beside a policy that comes or goes, with its trial begun anew."""
+        return tuple(
+            replace(other, since=self._clock())
+            for other in tx.serving(moved.namespace, moved.role).policies
+            if other.state is PolicyState.CANARY and other.id != moved.id
+        )
 
     def _retired(self, policy: Policy, reason: str) -> Policy:
         return replace(
@@ -294,6 +302,25 @@ def trial_of(reader: Reader, policy: Policy) -> Trial | None:
 def _active(reader: Reader, policy: Policy) -> Policy | None:
     in_use = reader.serving(policy.namespace, policy.role).policies
     return next((one for one in in_use if one.state is PolicyState.ACTIVE), None)
+
+
+def require_one_each(reader: Reader, scope: Scope, moved: Sequence[UUID]) -> None:
+    """Raises `WrongState` where, of what serves beside one of the policies, two are active or two
+    are canaries: an undo may bring one back whose place has been taken."""
+    for policy_id in moved:
+        policy = reader.policy(scope, policy_id)
+        if policy is None or policy.state not in (PolicyState.CANARY, PolicyState.ACTIVE):
+            continue
+        for other in reader.serving(policy.namespace, policy.role).policies:
+            if other.state is policy.state and other.id != policy.id:
+                raise WrongState("policy", other.id, policy.state, "joined by another one")
+
+
+def _outdated(reader: Reader, policy: Policy, proof: Proof) -> str | None:
+    """Why a proof no longer says what it said; None where it does."""
+    active = _active(reader, policy)
+    serves = BUILT_IN if active is None or active.id == policy.id else active.name
+    return None if serves == proof.reference else "what is active has changed meanwhile"
 
 
 def _doubt(policy: Policy, trial: Trial | None) -> str | None:

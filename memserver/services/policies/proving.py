@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memserver.domain.decisions import Considered, Decision
+from memserver.domain.errors import UnusablePolicy
 from memserver.domain.policies import BUILT_IN, Policy, PolicyState
 from memserver.domain.policy.features import NAMES
 from memserver.domain.policy.off_policy import Evaluation, LoggedChoice, evaluate
@@ -26,6 +27,8 @@ Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
 
 MOST_DECISIONS = 5_000
+MOST_READ = 20_000
+"""Decisions that are looked through for those; older ones tell nothing."""
 READ_TOGETHER = 200
 CONFIDENCE = 0.95
 LEAST_EFFECTIVE = 200
@@ -60,7 +63,7 @@ class Proving:
     ) -> Proof:
         """Estimates `policy` and what is active now from the newest decisions in which the
         active policy explored and whose outcome is known, both as they would answer without
-        exploring."""
+        exploring. Raises `UnusablePolicy` where this server cannot load it."""
         active = next(
             (
                 one
@@ -70,7 +73,10 @@ class Proving:
             None,
         )
         reference = BUILT_IN if active is None else active.name
-        scorer = self._scorers(reader, policy)
+        try:
+            scorer = self._scorers(reader, policy)
+        except (ValueError, LookupError) as error:
+            raise UnusablePolicy(str(error)) from error
         choices = [
             choice
             for page in self._explored(reader, scope, policy, reference, since)
@@ -91,7 +97,7 @@ class Proving:
         where = DecisionFilter(policy.namespace.id, since=since, explored=True)
         cursor: str | None = None
         left = MOST_DECISIONS
-        while left > 0:
+        for _ in range(MOST_READ // READ_TOGETHER):
             page = reader.decisions(
                 scope, where, PageRequest(READ_TOGETHER, cursor), newest_first=True
             )
@@ -99,7 +105,7 @@ class Proving:
             yield fitting[:left]
             left -= len(fitting)
             cursor = page.next_cursor
-            if cursor is None:
+            if cursor is None or left <= 0:
                 return
 
     def _choices(
@@ -120,9 +126,9 @@ def choices_of(
     vectors: Mapping[UUID, Singles],
 ) -> Iterator[LoggedChoice]:
     """The packed places of a decision, each with what could have stood there. The reference is
-    the policy that made the decision, had it not explored: it leaves out what its gate on
-    beliefs refuses. A candidate that has gone since, or whose outcome nobody knows, cannot be
-    scored: then the decision tells nothing.
+    the policy that made the decision, had it not explored: the built-in one leaves out what its
+    gate on beliefs refuses. A candidate that has gone since cannot be scored: then the decision
+    tells nothing.
     """
     admitted = decision.admitted
     if not admitted or any(candidate.id not in vectors for candidate in admitted):
@@ -132,7 +138,8 @@ def choices_of(
     query = np.frombuffer(decision.query_vector or b"", "<f4")
     target = scorer.logits(query, items, features)
     behaviour = np.array([candidate.score for candidate in admitted])
-    reference = np.where([_kept_out(candidate) for candidate in admitted], -1e9, behaviour)
+    gated = decision.policy == BUILT_IN
+    reference = np.where([gated and _kept_out(one) for one in admitted], -1e9, behaviour)
     shares = _shares(decision, rewarded)
     taken: list[int] = []
     for place, index in enumerate(_places(admitted)):

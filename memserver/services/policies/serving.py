@@ -5,6 +5,8 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from uuid import UUID
 
 from memserver.domain.policies import (
@@ -33,17 +35,22 @@ from memserver.services.retrieval.rankers import (
 
 logger = logging.getLogger(__name__)
 
-KEPT_SCORERS = 64
+KEPT_BYTES = 256 * 1024 * 1024
+"""Weights that are kept loaded, as they are stored; a scorer holds them twice as wide."""
+MOST_SHADOWS = 8
+"""Shadows that a retrieve scores, the newest: anyone who may write can register one."""
 LoadScorer = Callable[[Reader, Policy], Scorer]
 
 
 class Scorers:
     """Scorers by the hash of their weights: what is once loaded serves every later request, and
-    a promotion is picked up by whoever reads the policy's row next."""
+    a promotion is picked up by whoever reads the policy's row next. Those that were used last
+    are kept."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Encoder, *, kept_bytes: int = KEPT_BYTES) -> None:
         self._encoder = encoder
-        self._kept: OrderedDict[str, Scorer] = OrderedDict()
+        self._kept_bytes = kept_bytes
+        self._kept: OrderedDict[str, _Loaded] = OrderedDict()
         self._lock = threading.Lock()
 
     def __call__(self, reader: Reader, policy: Policy) -> Scorer:
@@ -53,22 +60,33 @@ class Scorers:
             known = self._kept.get(policy.weights_hash)
             if known is not None:
                 self._kept.move_to_end(policy.weights_hash)
-                return known
-        weights = reader.policy_weights(policy.weights_hash)
-        if weights is None:
-            raise LookupError(f"the weights {policy.weights_hash} are not stored")
+                return known.scorer
         manifest = decoded(json.dumps(policy.manifest).encode())
         unfit = differences(
             manifest, encoder=self._encoder.fingerprint, dimension=self._encoder.dimension
         )
         if unfit:
             raise InvalidPolicy("; ".join(unfit))
-        scorer = PolicyFolder(manifest, weights).scorer()
+        weights = reader.policy_weights(policy.weights_hash)
+        if weights is None:
+            raise LookupError(f"the weights {policy.weights_hash} are not stored")
+        loaded = _Loaded(PolicyFolder(manifest, weights).scorer(), len(weights))
         with self._lock:
-            self._kept[policy.weights_hash] = scorer
-            while len(self._kept) > KEPT_SCORERS:
+            self._kept[policy.weights_hash] = loaded
+            while len(self._kept) > 1 and self.size > self._kept_bytes:
                 self._kept.popitem(last=False)
-        return scorer
+        return loaded.scorer
+
+    @property
+    def size(self) -> int:
+        """Bytes of the weights that are kept."""
+        return sum(loaded.size for loaded in self._kept.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    scorer: Scorer
+    size: int
 
 
 class Serving:
@@ -88,11 +106,11 @@ class Serving:
         in_use = reader.serving(namespace, PolicyRole.RETRIEVE)
         serving = policy_for(in_use.policies, unit)
         loaded = None if serving is None else self.ranker(reader, serving)
+        shadowing = (p for p in in_use.policies if p.state is PolicyState.SHADOW)
         shadows = tuple(
             ranker
-            for policy in in_use.policies
-            if policy.state is PolicyState.SHADOW
-            and (ranker := self.ranker(reader, policy)) is not None
+            for policy in islice(shadowing, MOST_SHADOWS)
+            if (ranker := self.ranker(reader, policy)) is not None
         )
         explores = explores_here(in_use.exploration, unit)
         return Chosen(

@@ -10,6 +10,7 @@ from memserver.domain.policies import Policy, PolicyState, ScoredRun
 from memserver.domain.policy.interval import Interval
 from memserver.domain.policy.sequential import MIN_PER_ARM, against, difference
 from memserver.domain.ports import Reader
+from memserver.services.policies.serving import in_canary
 
 MOST_RUNS = 5_000
 BASELINE_RUNS = 500
@@ -25,8 +26,9 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A policy's runs against those it is compared with: the runs beside it for a canary, those
-    before it for an active policy. `difference` is an interval that holds however often it is
-    looked at; None where there are too few runs."""
+    before it for an active policy. A run belongs to a canary by its assignment, so that one that
+    the policy failed to serve counts as its own. `difference` is an interval that holds however
+    often it is looked at; None where there are too few runs."""
 
     policy: Policy
     runs: int
@@ -56,12 +58,13 @@ def trial(reader: Reader, policy: Policy) -> Trial:
     """The standing of a canary or an active policy, from the runs since it came into its
     state."""
     runs = reader.scored_runs(policy.namespace, since=policy.since, limit=MOST_RUNS)
-    own = _scores(run for run in runs if run.policy == policy.name)
     if policy.state is PolicyState.CANARY:
-        others = _scores(run for run in runs if run.policy != policy.name)
+        own = _scores(run for run in runs if in_canary(policy, run.unit))
+        others = _scores(run for run in runs if not in_canary(policy, run.unit))
         share = policy.share
         found = difference(own, others, share=share, confidence=CONFIDENCE) if share < 1 else None
     else:
+        own = _scores(run for run in runs if run.policy == policy.name)
         others = list(policy.baseline)
         found = against(own, others, confidence=CONFIDENCE)
     return Trial(
@@ -73,6 +76,14 @@ def trial(reader: Reader, policy: Policy) -> Trial:
         difference=found,
         verdict=_verdict(found),
     )
+
+
+def can_fail(policy: Policy) -> bool:
+    """Whether outcomes could ever show it to do worse. An active policy that has nothing to be
+    compared with, such as one that came back, need not be looked at."""
+    if policy.state is PolicyState.ACTIVE:
+        return len(policy.baseline) >= MIN_PER_ARM
+    return policy.state is PolicyState.CANARY
 
 
 def scores_under(reader: Reader, policy: Policy, name: str, since: datetime) -> tuple[float, ...]:

@@ -1,7 +1,8 @@
 """The verb retrieve: find, fuse, gate, rank, pack, log."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from memserver.services.retrieval import arms, candidates, gates, packing
 from memserver.services.retrieval.describing import Describing
 from memserver.services.retrieval.query import Candidate, Query, Retrieved
 from memserver.services.retrieval.rankers import Chooser, Chosen
-from memserver.services.retrieval.ranking import Ranking
+from memserver.services.retrieval.ranking import Ranked, Ranking
 from memserver.services.retrieval.recording import Asked, decision_of
 from memserver.services.version_vectors import VersionVectors
 
@@ -67,16 +68,12 @@ class Retrieve:
                 refused = _refused(reader, scope, query, loaded, chosen, asked.at)
             with self._meter.stage("rank"):
                 features = self._describing.features(loaded, query, asked.at)
-                admitted = [n for n, c in enumerate(loaded) if c.document not in refused]
-                ranked = self._rank(
-                    reader,
-                    chosen,
-                    query=asked.vector,
-                    admitted=[loaded[n] for n in admitted],
-                    features=features[admitted],
-                    k=query.k,
-                    seed=asked.retrieval_id,
-                )
+                ranked = self._ranked(reader, asked, chosen, loaded, features, refused)
+                if ranked.ranker is not chosen.ranker:
+                    # The built-in policy answers instead, and what it keeps out stays out.
+                    chosen = replace(chosen, ranker=ranked.ranker)
+                    refused = _refused(reader, scope, query, loaded, chosen, asked.at)
+                    ranked = self._ranked(reader, asked, chosen, loaded, features, refused)
         with self._meter.stage("pack"):
             packed = packing.pack(
                 ranked.in_order,
@@ -112,6 +109,26 @@ class Retrieve:
     def forget(self) -> None:
         """Forgets what is kept of versions: after a restore an id may mean another text."""
         self._describing.forget()
+
+    def _ranked(
+        self,
+        reader: Reader,
+        asked: Asked,
+        chosen: Chosen,
+        loaded: Sequence[Candidate],
+        features: npt.NDArray[np.float32],
+        refused: Mapping[UUID, str],
+    ) -> Ranked:
+        admitted = [n for n, c in enumerate(loaded) if c.document not in refused]
+        return self._rank(
+            reader,
+            chosen,
+            query=asked.vector,
+            admitted=[loaded[n] for n in admitted],
+            features=features[admitted],
+            k=asked.query.k,
+            seed=asked.retrieval_id,
+        )
 
     def _asked(self, scope: Scope, query: Query) -> Asked:
         namespaces = self._access.readable(scope, query.namespaces)

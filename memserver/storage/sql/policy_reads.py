@@ -10,6 +10,7 @@ from memserver.domain.evidence import Event
 from memserver.domain.policies import Policy, PolicyRole, PolicyState, ScoredRun, exploration_id
 from memserver.domain.ports.store import Page, PageRequest, Serving
 from memserver.domain.scope import Namespace, Scope
+from memserver.domain.trajectories import OutcomeSource
 from memserver.storage.sql import cursors
 from memserver.storage.sql.policy_rows import (
     EXPLORATION_COLUMNS,
@@ -30,6 +31,8 @@ from memserver.storage.sql.view import View, chunks
 
 _IN_USE = (PolicyState.SHADOW.value, PolicyState.CANARY.value, PolicyState.ACTIVE.value)
 _WATCHED = (PolicyState.CANARY.value, PolicyState.ACTIVE.value)
+_OF_ITSELF = OutcomeSource.AGENT.value
+"""What an agent says of itself moves beliefs, and no policy."""
 
 
 class PolicyReads(View):
@@ -144,6 +147,7 @@ class PolicyReads(View):
                 DECISION.c.created_at >= since,
                 TRAJECTORY.c.sender.is_not_distinct_from(DECISION.c.asked_by),
                 TRAJECTORY.c.success.is_not(None),
+                TRAJECTORY.c.outcome["source"].as_string() != _OF_ITSELF,
                 ~begun_before.exists(),
             )
             .order_by(DECISION.c.created_at.desc(), TRAJECTORY.c.id.desc())
@@ -195,10 +199,15 @@ class PolicyReads(View):
 
 
 def _standing() -> tuple[Condition, ...]:
-    """Whether a piece of evidence is an outcome that nothing has taken back."""
+    """Whether a piece of evidence is an outcome that nothing has taken back, told by another than
+    the agent."""
     retraction = EVIDENCE.alias()
     taken_back = select(retraction.c.id).where(
         retraction.c.retracts == EVIDENCE.c.id,
         retraction.c.tenant_id == EVIDENCE.c.tenant_id,
     )
-    return EVIDENCE.c.event == Event.OUTCOME.value, ~taken_back.exists()
+    return (
+        EVIDENCE.c.event == Event.OUTCOME.value,
+        EVIDENCE.c.source != _OF_ITSELF,
+        ~taken_back.exists(),
+    )

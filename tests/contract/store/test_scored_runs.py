@@ -12,7 +12,7 @@ from memserver.domain.evidence import Event, Evidence
 from memserver.domain.items import Entry
 from memserver.domain.policies import BUILT_IN, ScoredRun
 from memserver.domain.scope import Namespace
-from memserver.domain.trajectories import Outcome, Trajectory
+from memserver.domain.trajectories import Outcome, OutcomeSource, Trajectory
 from tests.contract.store.world import START, World, rows_of
 
 LEARNED = str(uuid4())
@@ -71,6 +71,9 @@ def test_a_run_may_lie_in_another_namespace_than_the_one_whose_policy_served_it(
     _decide(world, shared, 1, trajectory_id=run.id, policy=LEARNED)
     assert [one.unit for one in _scored(world, shared)] == [run.id]
     assert _scored(world, own) == ()
+    _decide(world, own, 2, trajectory_id=run.id)
+    assert _scored(world, shared) == (ScoredRun(LEARNED, run.id, 1.0, _at(1)),)
+    assert _scored(world, own) == (ScoredRun(BUILT_IN, run.id, 1.0, _at(2)),)
 
 
 def test_a_retrieve_without_a_run_counts_by_the_feedback_on_it(world: World) -> None:
@@ -105,6 +108,19 @@ def test_the_newest_feedback_that_stands_counts(world: World) -> None:
     assert _scores(world, here) == [0.25]
     _retract(world, first)
     assert _scores(world, here) == []
+
+
+def test_what_an_agent_says_of_itself_does_not_count(world: World) -> None:
+    here = world.namespace()
+    boasting = replace(world.run(here), outcome=Outcome(1.0, True, OutcomeSource.AGENT))
+    world.apply(boasting)
+    _decide(world, here, 1, trajectory_id=boasting.id)
+    decision = _decide(world, here, 2)
+    _tell(world, here, decision, 1.0, source="agent")
+    assert _scored(world, here) == ()
+    _tell(world, here, decision, 0.25, source="judge")
+    _tell(world, here, decision, 1.0, source="agent")
+    assert _scores(world, here) == [0.25]
 
 
 def test_what_is_not_an_outcome_is_no_feedback(world: World) -> None:
@@ -151,21 +167,26 @@ def test_other_namespaces_and_tenants_do_not_leak_in(world: World) -> None:
     elsewhere = other.namespace("a")
     run, lost = _run(world, here, 0.5), uuid4()
     served = _decide(world, here, 1, trajectory_id=run.id)
-    retrieve = _decide(world, here, 2)
+    retrieve, told = _decide(world, here, 2), _decide(world, here, 4)
+    _tell(world, here, told, 0.75)
     _decide(world, here, 3, trajectory_id=lost)
     _decide(world, there, 1, trajectory_id=_run(world, there).id)
     _tell(world, there, _decide(world, there, 2), 1.0)
     for unit in (run.id, lost):
         other.apply(replace(other.run(elsewhere), id=unit))
-    for decision in (served, retrieve):
+    for decision in (served, retrieve, told):
         copy = replace(
             decision, tenant=other.tenant.id, namespaces=(elsewhere,), created_at=_at(-1)
         )
         other.store.write(lambda tx, copy=copy: tx.add_decision(copy))
-    _tell(other, elsewhere, retrieve, 1.0)
-    assert _scored(world, here, since=_at(-9)) == (ScoredRun(BUILT_IN, run.id, 0.5, _at(1)),)
+    for decision in (retrieve, told):
+        _tell(other, elsewhere, decision, 1.0)
+    assert _scored(world, here, since=_at(-9)) == (
+        ScoredRun(BUILT_IN, run.id, 0.5, _at(1)),
+        ScoredRun(BUILT_IN, told.id, 0.75, _at(4)),
+    )
     theirs = {one.unit: one.score for one in _scored(other, elsewhere, since=_at(-9))}
-    assert theirs == {run.id: 1.0, retrieve.id: 1.0}
+    assert theirs == {run.id: 1.0, retrieve.id: 1.0, told.id: 1.0}
 
 
 def test_anothers_retraction_takes_no_feedback_back(world: World) -> None:
