@@ -5,11 +5,12 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memserver_bench import ingest, latency, smoke, soak
+from memserver_bench import fleet, ingest, latency, smoke, soak
 
 Benchmark = Callable[[Sequence[str]], Iterable[Mapping[str, object]]]
 
 BENCHMARKS: dict[str, Benchmark] = {
+    "fleet": fleet.command,
     "ingest": ingest.command,
     "latency": latency.command,
     "smoke": smoke.command,
