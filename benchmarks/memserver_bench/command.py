@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memserver_bench import fleet, ingest, latency, smoke, soak
+from memserver_bench import fleet, ingest, latency, loop, smoke, soak
 
 Benchmark = Callable[[Sequence[str]], Iterable[Mapping[str, object]]]
 
@@ -13,6 +13,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "fleet": fleet.command,
     "ingest": ingest.command,
     "latency": latency.command,
+    "loop": loop.command,
     "smoke": smoke.command,
     "soak": soak.command,
 }
