@@ -10,6 +10,7 @@ import memserver
 from memserver.cli import (
     backup,
     doctor,
+    exports,
     keys,
     operations,
     policies,
@@ -46,7 +47,7 @@ def build(
 
     app.command()(server.serve)
     app.command("import")(transfer.import_runs)
-    app.command()(transfer.export)
+    app.command()(exports.export)
     app.command()(recall.retrieve)
     app.command()(upkeep.distill)
     app.command()(upkeep.consolidate)

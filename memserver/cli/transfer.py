@@ -1,12 +1,9 @@
-"""`memserver import` and `memserver export`: runs in, runs and memories out, as JSON lines."""
+"""`memserver import`: a file of runs in."""
 
-import os
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
@@ -19,11 +16,6 @@ from memserver_client import ApiError, Memory, TrajectoriesAdded, TrajectoriesSt
 class Format(StrEnum):
     JSONL = "jsonl"
     ALFWORLD = "alfworld-condensed"
-
-
-class What(StrEnum):
-    ITEMS = "items"
-    TRAJECTORIES = "trajectories"
 
 
 def import_runs(
@@ -94,56 +86,3 @@ def _whereabouts(error: ApiError, part: Part, runs: int) -> str:
         f"{detail} The {runs} runs before line {part.first_line} are stored; "
         "import the file again once it is mended."
     )
-
-
-def export(
-    context: typer.Context,
-    namespace: Namespace,
-    what: Annotated[What, typer.Option("--what", help="What to write.")] = What.ITEMS,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", dir_okay=False, help="A file, not stdout.")
-    ] = None,
-    url: Url = None,
-    api_key: ApiKey = None,
-    json: Json = False,
-) -> None:
-    """Write all memories and skills, or all runs, of a namespace as JSON lines. Runs come in the
-    form that `memserver import` reads."""
-    if what is What.TRAJECTORIES and "*" in namespace:
-        raise typer.BadParameter("Runs are exported from one namespace at a time.")
-    with session(context).memory(url, api_key) as memory, _opened(output) as stream:
-        count = 0
-        with bar("exporting", None) as reached:
-            for line in _lines(memory, what, namespace):
-                stream.write(line + "\n")
-                count += 1
-                reached(count)
-    if output is not None:
-        if json:
-            print_json({"rows": count, "output": str(output)})
-        else:
-            say(f"Wrote {count} {what} to {output}.")
-
-
-def _lines(memory: Memory, what: What, namespace: str) -> Iterator[str]:
-    if what is What.ITEMS:
-        for item in memory.items(namespace=namespace):
-            yield item.model_dump_json()
-    else:
-        for run in memory.trajectories(namespace=namespace):
-            yield run.model_dump_json(exclude={"namespace"})
-
-
-@contextmanager
-def _opened(output: Path | None) -> Iterator[TextIO]:
-    """A file that appears under its name only when it is whole; or stdout."""
-    if output is None:
-        yield sys.stdout
-        return
-    unfinished = output.with_name(f"{output.name}.part")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-        os.replace(unfinished, output)
-    finally:
-        unfinished.unlink(missing_ok=True)
