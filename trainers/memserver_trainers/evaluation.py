@@ -41,8 +41,8 @@ def evaluate_ranking(
 def logged_choices(
     decision: Decision, vectors: Vectors, scorer: Scorer, *, reward: str
 ) -> list[LoggedChoice]:
-    """One choice for each slot that was drawn and packed. The outcome is shared alike by these, so
-    that a decision's value is its outcome. Empty where a candidate or the query has no vector."""
+    """One choice for each place that was packed and not forced. Empty where a candidate or the
+    query has no vector: what could not be scored could not have been chosen."""
     pool = [each for each in decision.candidates if each.gated is None]
     if decision.query_vector is None or any(each.id not in vectors.index for each in pool):
         return []
@@ -50,13 +50,13 @@ def logged_choices(
     features = np.array([each.features for each in pool], np.float32)
     learned = scorer.logits(decision.query_vector, items, features)
     logged = np.array([each.score for each in pool])
-    drawn = _drawn(pool)
-    shown = sum(pool[index].packed for index in drawn)
+    placed = _places(pool)
+    parts = _parts([pool[index] for index in placed])
     choices = []
-    for slot, index in enumerate(drawn):
-        if not pool[index].packed:
+    for slot, index in enumerate(placed):
+        if pool[index].slot == SlotKind.FORCED:
             continue
-        taken = drawn[:slot]
+        taken = placed[:slot]
         left = np.setdiff1d(np.arange(len(pool)), taken)
         behaviour = _behaviour(pool[index], logged, taken, temperature=decision.temperature)
         choices.append(
@@ -70,20 +70,26 @@ def logged_choices(
                 behaviour=behaviour[left],
                 target=probabilities(learned, temperature=GREEDY, taken=taken)[left],
                 reference=probabilities(logged, temperature=GREEDY, taken=taken)[left],
-                reward=decision.rewards[reward] / shown,
+                reward=decision.rewards[reward] * parts[slot],
             )
         )
     return choices
 
 
-def _drawn(pool: Sequence[Candidate]) -> list[int]:
-    """The candidates that were drawn, slot by slot. What a rule put in front was not drawn."""
+def _places(pool: Sequence[Candidate]) -> list[int]:
+    """The candidates that were packed, by rank."""
     ranked = [
         (each.rank, index)
         for index, each in enumerate(pool)
-        if each.rank is not None and each.slot in (SlotKind.POLICY, SlotKind.EXPOSURE)
+        if each.packed and each.rank is not None
     ]
     return [index for _, index in sorted(ranked)]
+
+
+def _parts(placed: Sequence[Candidate]) -> list[float]:
+    """Each place's part of the outcome by its credit, in equal parts where none was given."""
+    whole = sum(each.credit for each in placed)
+    return [each.credit / whole if whole > 0 else 1 / len(placed) for each in placed]
 
 
 def _behaviour(

@@ -62,9 +62,9 @@ class _Log:
         candidates = [
             {
                 "id": self.ids[index],
-                "features": _features(float(cosines[index]), rank=place + 1),
+                "features": case_features(float(cosines[index]), rank=place + 1),
                 "score": float(cosines[index]),
-                "rank": 0 if place == slot.index else None,
+                "rank": 1 if place == slot.index else None,
                 "packed": place == slot.index,
                 "slot": str(slot.kind) if place == slot.index else None,
                 "propensity": slot.propensity if place == slot.index else 0.0,
@@ -102,6 +102,7 @@ class _Log:
         return [int(index) for index in pool[np.argsort(-cosines[pool], kind="stable")]]
 
 
-def _features(cosine: float, *, rank: int) -> list[float]:
+def case_features(cosine: float, *, rank: int) -> list[float]:
+    """All that a memory with no outcomes yet knows of a case."""
     known = Features(dense_rank=rank, dense_score=cosine, cosine=cosine, kind="case")
     return [float(number) for number in known.vector()]
