@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memserver_bench import fleet, ingest, latency, loop, smoke, soak
+from memserver_bench import fleet, ingest, latency, loop, smoke, soak, worlds
 
 Benchmark = Callable[[Sequence[str]], Iterable[Mapping[str, object]]]
 
@@ -16,10 +16,11 @@ BENCHMARKS: dict[str, Benchmark] = {
     "loop": loop.command,
     "smoke": smoke.command,
     "soak": soak.command,
+    "worlds": worlds.command,
 }
 """Name → a function of the remaining arguments that yields one mapping a result line."""
 
-ALL = ("ingest", "latency")
+ALL = ("ingest", "latency", "worlds")
 """What `all` runs: each that ends within an hour; `smoke` is made of the same parts."""
 
 
