@@ -74,8 +74,18 @@ class Call:
         # Where nothing was new, what it repeats may not be searchable yet.
         awaited: int = position or await run_in_threadpool(self._head_position)
         searchable = await self._searchable(awaited, wait)
+        if searchable and self.services.indexer.skipped:
+            searchable = not await run_in_threadpool(self._left_out, reply.body)
         status = reply.status if searchable else 202
         return JSONResponse({**reply.body, "searchable": searchable}, status)
+
+    def _left_out(self, body: dict[str, Any]) -> bool:
+        """Whether what was written, or repeated, is among what cannot be indexed."""
+        indexer = self.services.indexer
+        if body["position"]:
+            return indexer.left_out(body["position"])
+        named = {body.get("id"), body.get("version_id"), *body.get("ids", ())}
+        return any(str(key.document) in named for key in indexer.skipped)
 
     def _head_position(self) -> int:
         with self.services.store.reading() as reader:

@@ -171,6 +171,12 @@ class Access:
                 found[namespace.id] = namespace
         return tuple(found.values())
 
+    def readable_one(self, scope: Scope, path: str) -> Namespace:
+        """As `readable`, where one namespace must be named and no subtree (`InvalidNamespace`)."""
+        if not is_path(path):
+            raise InvalidNamespace(path)
+        return self.readable(scope, [path])[0]
+
     def namespaces(self, scope: Scope, page: PageRequest) -> Page[Namespace]:
         with self._store.reading() as reader:
             return reader.namespaces(scope, page)

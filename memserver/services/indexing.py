@@ -24,7 +24,7 @@ from memserver.domain.ports import (
     VectorIndex,
 )
 from memserver.services.indexing_progress import Progress, stopped
-from memserver.services.indexing_projection import Projection
+from memserver.services.indexing_projection import Projection, key_of
 from memserver.services.indexing_rebuild import (
     MARK,
     Drift,
@@ -225,6 +225,16 @@ class Indexer:
     def skipped(self) -> tuple[DocumentKey, ...]:
         """Documents that cannot be indexed."""
         return tuple(self._projection.skipped.copy())
+
+    def left_out(self, position: int) -> bool:
+        """Whether the change at `position`, which was reached, touched a document in `skipped`."""
+        skipped = self._projection.skipped.copy()
+        with self._store.reading() as reader:
+            return any(
+                key_of(document) in skipped
+                for entry in reader.feed(position - 1, 1)
+                for document in reader.documents(entry.tenant, entry.refs)
+            )
 
     # on the indexer's thread
 

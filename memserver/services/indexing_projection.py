@@ -62,15 +62,22 @@ class Projection:
 
     def put(self, documents: Sequence[Document], *, position: int) -> None:
         """Live documents are searchable on return, the others are gone. A live one that was
-        there before stays searchable in between. Raises what is no document's fault."""
-        gone = [key_of(document) for document in documents if not document.live]
-        if gone:
-            self._index.delete_documents(gone)
-            for key in gone:
-                self.skipped.pop(key, None)
+        there before stays searchable in between, and so does an item whose version is replaced.
+        Raises what is no document's fault."""
         live = [document for document in documents if document.live]
+        gone = [document for document in documents if not document.live]
+        replaced = {document.item for document in live}
+        self._remove([document for document in gone if document.item not in replaced])
         for group in _groups([d for d in live if self._is_due(d, position)]):
             self._put_group(group, position)
+        self._remove([document for document in gone if document.item in replaced])
+
+    def _remove(self, documents: Sequence[Document]) -> None:
+        keys = [key_of(document) for document in documents]
+        if keys:
+            self._index.delete_documents(keys)
+        for key in keys:
+            self.skipped.pop(key, None)
 
     def _is_due(self, document: Document, position: int) -> bool:
         skipped_at = self.skipped.get(key_of(document))

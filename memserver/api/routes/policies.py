@@ -79,7 +79,7 @@ async def policy_status(query: Annotated[PolicyQuery, Query()], call: CallDep) -
     explores."""
 
     def read() -> PolicyStatus:
-        (namespace,) = call.services.access.readable(call.scope, [query.namespace])
+        namespace = call.services.access.readable_one(call.scope, query.namespace)
         role = PolicyRole(query.role)
         return policy_shapes.status(call.services.overview(call.scope, namespace, role))
 
@@ -177,7 +177,7 @@ async def get_exploration(query: Annotated[PolicyQuery, Query()], call: CallDep)
     """How a namespace explores."""
 
     def read() -> Exploration:
-        (namespace,) = call.services.access.readable(call.scope, [query.namespace])
+        namespace = call.services.access.readable_one(call.scope, query.namespace)
         found = call.services.exploring.get(namespace, PolicyRole(query.role))
         return policy_shapes.exploration(found)
 
