@@ -143,7 +143,7 @@ def test_real_runs_go_through_the_whole_command_line(
     assert all(hit["why"] for hit in found["items"])
 
     def bank() -> list[str]:
-        return sorted(memserver("export", *space).splitlines())
+        return sorted(memserver("export", "items", *space).splitlines())
 
     before = bank()
     plan = json.loads(memserver("consolidate", *space, "--json"))
@@ -179,7 +179,7 @@ def test_exported_runs_can_be_imported_elsewhere(
         )
     )
     memserver("import", str(source), "-n", "copy/source")
-    memserver("export", "-n", "copy/source", "--what", "trajectories", "-o", str(copy))
+    memserver("export", "trajectories", "-n", "copy/source", "-o", str(copy))
 
     moved = [json.loads(line)["metadata"] for line in copy.read_text().splitlines()]
     assert sorted(moved, key=lambda run: run["n"]) == [{"n": n, "nothing": None} for n in range(3)]
