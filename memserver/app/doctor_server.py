@@ -49,7 +49,8 @@ def _answers(http: httpx.Client, clock: Clock | None) -> Iterator[Finding]:
         yield Finding("your key", Health.WARNING, says, "Set MEMSERVER_API_KEY to an admin's key.")
         yield _index(told["index"])
         return
-    asked = http.get("/health/ready", params={"audit": True}, timeout=AUDIT_S)
+    http.timeout = httpx.Timeout(WAITED_S, read=AUDIT_S)
+    asked = http.get("/health/ready", params={"audit": True})
     yield _key(asked.status_code)
     audited = asked.status_code in (200, 503) and "index" in asked.json()
     yield _index(asked.json()["index"] if audited else told["index"])
