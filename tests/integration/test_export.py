@@ -70,12 +70,20 @@ def lived_through(caller: Caller, path: str, *, goal: str = "find the mug", **ou
     return found
 
 
-def test_a_decision_leaves_with_its_features_its_vector_and_what_came_of_it(app: App) -> None:
-    found = lived_through(app.admin, "team", goal=f"answer {MAIL}", score=0.75)
-    [row] = export(app.admin, "decisions", namespace="team").rows
+@pytest.fixture
+def space() -> str:
+    """A namespace of its own for each test, since they share one app."""
+    return f"space-{uuid7().hex}"
+
+
+def test_a_decision_leaves_with_its_features_its_vector_and_what_came_of_it(
+    shared_app: App, space: str
+) -> None:
+    found = lived_through(shared_app.admin, space, goal=f"answer {MAIL}", score=0.75)
+    [row] = export(shared_app.admin, "decisions", namespace=space).rows
 
     assert row["id"] == found["retrieval_id"]
-    assert (row["namespace"], row["verb"], row["task_type"]) == ("team", "retrieve", "search")
+    assert (row["namespace"], row["verb"], row["task_type"]) == (space, "retrieve", "search")
     assert row["query"] == "answer [redacted:email]"
     assert row["rewards"] == {"outcome": 0.75, "environment": 0.75}
     encoder = HashEncoder()
@@ -88,11 +96,13 @@ def test_a_decision_leaves_with_its_features_its_vector_and_what_came_of_it(app:
     assert (candidate["rank"], candidate["packed"], candidate["credit"]) == (1, True, 1.0)
 
 
-def test_each_version_that_a_decision_considered_has_a_vector_once(app: App) -> None:
+def test_each_version_that_a_decision_considered_has_a_vector_once(
+    shared_app: App, space: str
+) -> None:
     for _ in range(2):
-        found = lived_through(app.admin, "team")
-    rows = export(app.admin, "vectors", namespace="team").rows
-    text = app.admin.get(f"/v1/memories/{found['items'][0]['id']}")["version"]["text"]
+        found = lived_through(shared_app.admin, space)
+    rows = export(shared_app.admin, "vectors", namespace=space).rows
+    text = shared_app.admin.get(f"/v1/memories/{found['items'][0]['id']}")["version"]["text"]
 
     assert [row["id"] for row in rows] == [found["items"][0]["version_id"]]
     assert np.array_equal(np.float32(rows[0]["vector"]), HashEncoder().encode([text])[0])
@@ -100,115 +110,120 @@ def test_each_version_that_a_decision_considered_has_a_vector_once(app: App) -> 
 
 
 @pytest.mark.parametrize("what", ROUTES)
-def test_a_whole_stream_is_sealed_with_the_number_and_hash_of_its_rows(app: App, what: str) -> None:
-    lived_through(app.admin, "team")
-    found = export(app.admin, what, namespace="team")
+def test_a_whole_stream_is_sealed_with_the_number_and_hash_of_its_rows(
+    shared_app: App, space: str, what: str
+) -> None:
+    lived_through(shared_app.admin, space)
+    found = export(shared_app.admin, what, namespace=space)
     assert len(found.rows) == 1
     assert found.end == {"rows": 1, "sha256": hashlib.sha256(found.body).hexdigest()}
 
 
 @pytest.mark.parametrize("what", ROUTES)
-def test_nothing_is_a_whole_stream_too(app: App, what: str) -> None:
+def test_nothing_is_a_whole_stream_too(shared_app: App, space: str, what: str) -> None:
     empty = {"rows": 0, "sha256": hashlib.sha256().hexdigest()}
-    assert export(app.admin, what, namespace="new").end == empty
+    assert export(shared_app.admin, what, namespace=space).end == empty
 
 
-def test_a_line_is_canonical_so_that_others_can_check_its_hash(app: App) -> None:
-    lived_through(app.admin, "team", goal="größer als 😀")
-    [line] = export(app.admin, "decisions", namespace="team").body.splitlines()
+def test_a_line_is_canonical_so_that_others_can_check_its_hash(shared_app: App, space: str) -> None:
+    lived_through(shared_app.admin, space, goal="größer als 😀")
+    [line] = export(shared_app.admin, "decisions", namespace=space).body.splitlines()
     again = json.dumps(json.loads(line), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     assert again.encode() == line
 
 
-def test_runs_come_redacted_in_the_form_that_import_reads(app: App) -> None:
-    lived_through(app.admin, "team")
-    found = export(app.admin, "trajectories", namespace="team")
+def test_runs_come_redacted_in_the_form_that_import_reads(shared_app: App, space: str) -> None:
+    lived_through(shared_app.admin, space)
+    found = export(shared_app.admin, "trajectories", namespace=space)
     assert MAIL not in found.raw.decode()
     [run] = found.rows
     assert run["steps"][0]["observation"] == "mail from [redacted:email]"
     assert run["metadata"] == {"from": "[redacted:email]"}
-    there = app.admin.with_key("admin", "**", tenant="elsewhere")
+    there = shared_app.admin.with_key("admin", "**", tenant="elsewhere")
     stored = there(
         "POST", "/v1/trajectories/import", params={"namespace": "copy"}, content=found.body
     )
     assert (stored.status_code, stored.json()["ids"]) == (201, [run["id"]])
 
 
-def test_runs_as_they_are_come_back_as_what_is_there_already(app: App) -> None:
-    lived_through(app.admin, "team")
-    found = export(app.admin, "trajectories", namespace="team", redact=False)
+def test_runs_as_they_are_come_back_as_what_is_there_already(shared_app: App, space: str) -> None:
+    lived_through(shared_app.admin, space)
+    found = export(shared_app.admin, "trajectories", namespace=space, redact=False)
     assert MAIL in found.raw.decode()
-    again = app.admin(
-        "POST", "/v1/trajectories/import", params={"namespace": "team"}, content=found.body
+    again = shared_app.admin(
+        "POST", "/v1/trajectories/import", params={"namespace": space}, content=found.body
     )
     assert (again.json()["stored"], again.json()["existing"]) == (0, 1)
 
 
 @pytest.mark.parametrize("what", ["decisions", "trajectories", "items"])
-def test_without_text_no_word_leaves(app: App, what: str) -> None:
-    lived_through(app.admin, "team", goal="find the turquoise mug")
-    found = export(app.admin, what, namespace="team", text=False)
+def test_without_text_no_word_leaves(shared_app: App, space: str, what: str) -> None:
+    lived_through(shared_app.admin, space, goal="find the turquoise mug")
+    found = export(shared_app.admin, what, namespace=space, text=False)
     assert len(found.rows) == 1
     for word in ("turquoise", "desk", "read it", MAIL):
         assert word not in found.raw.decode()
 
 
-def test_since_and_split_leave_out_the_rest(app: App) -> None:
+def test_since_and_split_leave_out_the_rest(shared_app: App, space: str) -> None:
     goals = [f"goal {n}" for n in (0, 9)]  # a task for training and one for testing
     for goal in goals:
-        lived_through(app.admin, "team", goal=goal)
+        lived_through(shared_app.admin, space, goal=goal)
     for what in ("decisions", "trajectories"):
-        every = export(app.admin, what, namespace="team").rows
-        later = export(app.admin, what, namespace="team", since=every[1]["created_at"]).rows
+        every = export(shared_app.admin, what, namespace=space).rows
+        later = export(shared_app.admin, what, namespace=space, since=every[1]["created_at"]).rows
         assert [row["id"] for row in later] == [every[1]["id"]]
         for number, split in enumerate(("train", "test")):
-            rows = export(app.admin, what, namespace="team", split=split).rows
+            rows = export(shared_app.admin, what, namespace=space, split=split).rows
             assert [row["id"] for row in rows] == [every[number]["id"]]
-        assert export(app.admin, what, namespace="team", split="validation").rows == []
+        assert export(shared_app.admin, what, namespace=space, split="validation").rows == []
     considered = [
         {
             candidate["id"]
-            for row in export(app.admin, "decisions", namespace="team", split=s).rows
+            for row in export(shared_app.admin, "decisions", namespace=space, split=s).rows
             for candidate in row["candidates"]
         }
         for s in ("train", "test")
     ]
     named = [
-        {row["id"] for row in export(app.admin, "vectors", namespace="team", split=s).rows}
+        {row["id"] for row in export(shared_app.admin, "vectors", namespace=space, split=s).rows}
         for s in ("train", "test")
     ]
     assert named == considered
     assert considered[0] != considered[1]
 
 
-def test_a_decision_that_read_what_the_key_does_not_reach_stays(app: App) -> None:
-    for path in ("shared", "secret"):
-        lived_through(app.admin, path)
-    app.admin.post("/v1/retrieve", {"query": "x", "namespaces": ["shared", "secret"]})
-    reader = app.admin.with_key("reader", "shared")
-    assert len(export(app.admin, "decisions", namespace="shared").rows) == 2
-    assert len(export(reader, "decisions", namespace="shared").rows) == 1
-    assert len(export(app.admin, "vectors", namespace="shared").rows) == 2
-    assert len(export(reader, "vectors", namespace="shared").rows) == 1
+def test_a_decision_that_read_what_the_key_does_not_reach_stays(
+    shared_app: App, space: str
+) -> None:
+    secret = f"{space}/secret"
+    for path in (space, secret):
+        lived_through(shared_app.admin, path)
+    shared_app.admin.post("/v1/retrieve", {"query": "x", "namespaces": [space, secret]})
+    reader = shared_app.admin.with_key("reader", space)
+    assert len(export(shared_app.admin, "decisions", namespace=space).rows) == 2
+    assert len(export(reader, "decisions", namespace=space).rows) == 1
+    assert len(export(shared_app.admin, "vectors", namespace=space).rows) == 2
+    assert len(export(reader, "vectors", namespace=space).rows) == 1
 
 
 @pytest.mark.parametrize("what", ROUTES)
-def test_refusals_come_before_the_first_row(app: App, what: str) -> None:
+def test_refusals_come_before_the_first_row(shared_app: App, space: str, what: str) -> None:
     def status(caller: Caller, **params: Any) -> tuple[int, str]:
         reply = caller("GET", f"/v1/export/{what}", params=params)
         return reply.status_code, reply.json()["code"]
 
-    reader = app.admin.with_key("reader", "mine/**")
-    assert status(app.anonymous, namespace="mine") == (401, "unauthenticated")
-    assert status(app.admin) == (422, "invalid_request")
-    assert status(app.admin, namespace="mine", wat=1) == (422, "invalid_request")
-    assert status(app.admin, namespace="mi ne") == (422, "invalid_namespace")
+    reader = shared_app.admin.with_key("reader", f"{space}/**")
+    assert status(shared_app.anonymous, namespace=space) == (401, "unauthenticated")
+    assert status(shared_app.admin) == (422, "invalid_request")
+    assert status(shared_app.admin, namespace=space, wat=1) == (422, "invalid_request")
+    assert status(shared_app.admin, namespace="mi ne") == (422, "invalid_namespace")
     assert status(reader, namespace="other") == (403, "namespace_forbidden")
-    assert status(reader, namespace="mine/new") == (404, "namespace_not_found")
+    assert status(reader, namespace=f"{space}/new") == (404, "namespace_not_found")
     if what != "items":
-        assert status(app.admin, namespace="mine/**") == (422, "invalid_namespace")
-        assert status(app.admin, namespace="mine", split="half") == (422, "invalid_request")
-        assert status(app.admin, namespace="mine", since="2026-01-01")[0] == 422
+        assert status(shared_app.admin, namespace=f"{space}/**") == (422, "invalid_namespace")
+        assert status(shared_app.admin, namespace=space, split="half") == (422, "invalid_request")
+        assert status(shared_app.admin, namespace=space, since="2026-01-01")[0] == 422
 
 
 # --- streams that do not come to their end -----------------------------------------------
@@ -237,25 +252,27 @@ def after_the_first_page(app: App, monkeypatch: pytest.MonkeyPatch, happens: Any
 
 @pytest.mark.parametrize("what", ROUTES)
 def test_a_revoked_key_ends_the_stream_at_the_next_page(
-    app: App, what: str, small_pages: None, monkeypatch: pytest.MonkeyPatch
+    shared_app: App, space: str, what: str, small_pages: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for goal in ("a", "b", "c"):
-        lived_through(app.admin, "team", goal=goal)
-    made = app.admin.post("/v1/keys", {"role": "reader", "grants": ["team"]})
-    reader = Caller(app.admin.http, made["key"])
-    assert export(reader, what, namespace="team").end["rows"] >= 3
-    after_the_first_page(app, monkeypatch, lambda: app.admin.delete(f"/v1/keys/{made['id']}"))
-    found = export(reader, what, namespace="team")
+        lived_through(shared_app.admin, space, goal=goal)
+    made = shared_app.admin.post("/v1/keys", {"role": "reader", "grants": [space]})
+    reader = Caller(shared_app.admin.http, made["key"])
+    assert export(reader, what, namespace=space).end["rows"] >= 3
+    after_the_first_page(
+        shared_app, monkeypatch, lambda: shared_app.admin.delete(f"/v1/keys/{made['id']}")
+    )
+    found = export(reader, what, namespace=space)
     assert len(found.rows) <= 1
     assert found.end["error"]["code"] == "unauthenticated"
 
 
 def test_a_restore_between_two_pages_ends_the_stream(
-    app: App, small_pages: None, monkeypatch: pytest.MonkeyPatch
+    shared_app: App, space: str, small_pages: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for goal in ("a", "b"):
-        lived_through(app.admin, "team", goal=goal)
-    gate = app.server.services.gate
+        lived_through(shared_app.admin, space, goal=goal)
+    gate = shared_app.server.services.gate
     sealed = 0
 
     def replaced() -> None:
@@ -263,23 +280,23 @@ def test_a_restore_between_two_pages_ends_the_stream(
         sealed += 1
         gate.epoch += 1
 
-    after_the_first_page(app, monkeypatch, replaced)
-    found = export(app.admin, "decisions", namespace="team")
+    after_the_first_page(shared_app, monkeypatch, replaced)
+    found = export(shared_app.admin, "decisions", namespace=space)
     assert sealed == 1
     assert found.end["error"]["code"] == "unavailable"
 
 
 def test_a_failure_between_two_pages_leaves_a_stream_without_a_seal(
-    app: App, small_pages: None, monkeypatch: pytest.MonkeyPatch
+    shared_app: App, space: str, small_pages: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for goal in ("a", "b"):
-        lived_through(app.admin, "team", goal=goal)
+        lived_through(shared_app.admin, space, goal=goal)
 
     def fails() -> None:
         raise RuntimeError("the disk is gone")
 
-    after_the_first_page(app, monkeypatch, fails)
-    reply = app.admin("GET", "/v1/export/decisions", params={"namespace": "team"})
+    after_the_first_page(shared_app, monkeypatch, fails)
+    reply = shared_app.admin("GET", "/v1/export/decisions", params={"namespace": space})
     lines = [json.loads(line) for line in reply.content.splitlines()]
     assert all("id" in line for line in lines)
 
