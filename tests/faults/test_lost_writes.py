@@ -283,7 +283,7 @@ def test_a_writer_that_dies_leaves_nobody_hanging_and_refuses_from_then_on(
 
 
 @thread_dies
-def test_a_writer_that_dies_with_a_full_queue_can_still_be_closed(
+def test_a_writer_that_has_died_can_still_be_closed(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(GroupCommit, "_run_batch", die)
