@@ -127,6 +127,22 @@ def app(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[App]:
         yield start_app(stack, tmp_path / "data", database_url=asked_database(request))
 
 
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def policy_app(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[App]:
+    """One app on each database for all tests of a module, each in namespaces of its own. Nobody
+    keeps house unless a test does."""
+    with ExitStack() as stack:
+        yield start_app(
+            stack,
+            tmp_path_factory.mktemp("policies") / "data",
+            database_url=asked_database(request),
+            housekeeping_s=86_400,
+            body_limit=512 * 1024,
+        )
+
+
 @pytest.fixture(scope="module")
 def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """One app for all tests of a module that keep out of one another's way."""
