@@ -27,7 +27,7 @@ def download(http: httpx.Client, into: BinaryIO, *, reached: Callable[[int], Non
             if not reply.is_success:
                 reply.read()
                 raise _refused(reply)
-            for piece in reply.iter_raw(PIECE):
+            for piece in reply.iter_bytes(PIECE):
                 into.write(piece)
                 size += len(piece)
                 reached(size)
