@@ -146,6 +146,12 @@ class Room:
             [replace(_drawn_again(like), policy=policy) for _ in range(count)], lambda _: score
         )
 
+    def plant_at(self, like: Decision, at: datetime) -> Decision:
+        """A decision made at another time, of which nothing came."""
+        decision = replace(_drawn_again(like), created_at=at)
+        self.app.server.services.store.write(lambda tx: tx.add_decision(decision))
+        return decision
+
     def _planted(self, decisions: Sequence[Decision], score: Score) -> list[Decision]:
         store = self.app.server.services.store
         store.write(lambda tx: [tx.add_decision(decision) for decision in decisions])
