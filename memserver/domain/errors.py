@@ -140,7 +140,7 @@ class InvalidExploration(Invalid):
 class UnusablePolicy(Invalid):
     """A policy folder that cannot be read or served."""
 
-    code = "invalid_policy"
+    code = "unusable_policy"
 
 
 class UnfitPolicy(UnusablePolicy):
