@@ -5,11 +5,12 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memserver_bench import fleet, ingest, latency, loop, smoke, soak, worlds
+from memserver_bench import export, fleet, ingest, latency, loop, smoke, soak, worlds
 
 Benchmark = Callable[[Sequence[str]], Iterable[Mapping[str, object]]]
 
 BENCHMARKS: dict[str, Benchmark] = {
+    "export": export.command,
     "fleet": fleet.command,
     "ingest": ingest.command,
     "latency": latency.command,
