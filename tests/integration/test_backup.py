@@ -1,10 +1,8 @@
-"""Everything out as one archive while the server runs, and back in: all of it, or nothing."""
+"""Everything out as one archive while the server runs, and back in: all of it, row for row."""
 
 import gzip
-import hashlib
 import io
 import json
-import tarfile
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -13,111 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, select
 
-from memserver.app.server import database_url
 from memserver.domain.backups import check
 from memserver.storage.sql.tables import metadata
 from tests.fakes.encoder import HashEncoder
-from tests.integration.conftest import App, asked_database, on_both_databases, start_app, wait_for
-
-NS = "kept"
-TEXTS = [f"the {color} valve closes pipe {n}" for n, color in enumerate(("red", "blue", "green"))]
-
-
-def fill(app: App) -> None:
-    """Something of every kind that there is."""
-    for text in TEXTS:
-        app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": text}})
-    run = app.admin.post("/v1/trajectories", {"namespace": NS, "task": {"goal": "close the pipe"}})
-    found = app.admin.post(
-        "/v1/retrieve", {"namespace": NS, "query": TEXTS[0], "trajectory_id": run["id"]}
-    )
-    app.admin.post("/v1/feedback", {"retrieval_id": found["retrieval_id"], "score": 1.0})
-    app.admin.post("/v1/memories", {"namespace": f"{NS}/b", "body": {"text": "elsewhere"}})
-    app.admin("POST", "/v1/namespaces", json={"path": "x"}, headers={"Idempotency-Key": "k"})
-    app.admin.with_key("writer", "**", tenant="other").post(
-        "/v1/memories", {"namespace": NS, "body": {"text": "another tenant's"}}
-    )
-    wait_for(app.admin, app.admin.post("/v1/distill", {"namespace": NS}))
-
-
-def backup(app: App) -> bytes:
-    reply = app.admin("GET", "/v1/backup")
-    assert reply.status_code == 200, reply.text
-    content: bytes = reply.content
-    return content
-
-
-def restore(app: App, archive: bytes, **params: Any) -> Any:
-    return app.admin("POST", "/v1/restore", content=archive, params=params)
-
-
-def restored(app: App, archive: bytes, **params: Any) -> dict[str, Any]:
-    reply = restore(app, archive, **params)
-    assert reply.status_code == 200, reply.text
-    told: dict[str, Any] = reply.json()
-    return told
-
-
-def table_rows(app: App) -> dict[str, Counter[str]]:
-    """Every row of every table; marks move by themselves."""
-    engine = create_engine(database_url(app.server.settings).replace("sql://", "sql+psycopg://"))
-    try:
-        with engine.connect() as connection:
-            return {
-                table.name: Counter(repr(tuple(row)) for row in connection.execute(select(table)))
-                for table in metadata.sorted_tables
-                if table.name != "mark"
-            }
-    finally:
-        engine.dispose()
-
-
-def members(archive: bytes) -> dict[str, bytes]:
-    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
-        return {info.name: tar.extractfile(info).read() for info in tar}  # type: ignore[union-attr]
-
-
-def rows_of(archive: bytes, table: str) -> list[dict[str, Any]]:
-    return [
-        json.loads(line)
-        for name, content in members(archive).items()
-        if name.startswith(f"{table}/")
-        for line in content.splitlines()
-    ]
-
-
-def packed_again(files: dict[str, bytes]) -> bytes:
-    """An archive of other content, its manifest included, as a forger would make it."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as tar:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return out.getvalue()
-
-
-def seen(app: App, key: Any = None) -> dict[str, Any]:
-    caller = key or app.admin
-    return {
-        "memories": caller.rows("/v1/memories", namespace=f"{NS}/**"),
-        "runs": caller.rows("/v1/trajectories", namespace=NS),
-        "changes": caller.rows("/v1/changes", namespace=NS),
-        "keys": caller.rows("/v1/keys"),
-        "found": [
-            [
-                (hit["id"], hit["score"])
-                for hit in caller.post("/v1/retrieve", {"namespace": NS, "query": text})["items"]
-            ]
-            for text in TEXTS
-        ],
-    }
-
-
-def ids_in(app: App) -> set[str]:
-    return {row["id"] for row in app.admin.rows("/v1/memories", namespace=NS)}
+from tests.integration.archives import (
+    NS,
+    TEXTS,
+    as_known_to,
+    backup,
+    fill,
+    ids_in,
+    members,
+    restored,
+    rows_of,
+    seen,
+    table_rows,
+)
+from tests.integration.conftest import App, asked_database, on_both_databases, start_app
 
 
 @pytest.fixture
@@ -125,11 +36,6 @@ def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[App]:
     """A second server, new, on the database that is asked for."""
     with ExitStack() as stack:
         yield start_app(stack, tmp_path / "other", database_url=asked_database(request))
-
-
-def as_known_to(app: App, other: App) -> Any:
-    """The first server's system key, used on the second."""
-    return type(app.admin)(other.admin.http, app.admin.key)
 
 
 # --- round trips -------------------------------------------------------------------------
@@ -332,133 +238,6 @@ def test_requests_during_a_restore_see_the_old_state_or_the_new_or_are_refused_b
     assert statuses[503] > 0
     assert codes == {"restoring"}
     assert ids_in(app) == new_state
-
-
-# --- what is refused ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("role", ["admin", "writer", "reader"])
-def test_only_the_system_key_backs_up_and_restores(app: App, role: str) -> None:
-    key = app.admin.with_key(role, "**", tenant="other")
-    archive = backup(app)
-
-    for refused in (key("GET", "/v1/backup"), key("POST", "/v1/restore", content=archive)):
-        assert (refused.status_code, refused.json()["code"]) == (403, "role_forbidden")
-
-
-def test_a_truncated_or_garbled_archive_is_refused_and_changes_nothing(app: App) -> None:
-    fill(app)
-    archive = backup(app)
-    rows = table_rows(app)
-    middle = len(archive) // 2
-    flipped = archive[:middle] + bytes([archive[middle] ^ 0xFF]) + archive[middle + 1 :]
-    whole = members(archive)
-    without_manifest = {name: body for name, body in whole.items() if name != "manifest.json"}
-    first = next(name for name in whole if name.startswith("version/"))
-    fewer = {**whole, first: whole[first].split(b"\n", 1)[1]}
-    broken = {
-        "empty": b"",
-        "no archive": b"hello" * 1000,
-        "cut in the middle": archive[:middle],
-        "cut before its last byte": archive[:-1],
-        "a byte is another": flipped,
-        "no manifest": packed_again(without_manifest),
-        "a row is missing": packed_again(fewer),
-        "something follows": packed_again({**whole, "zzz": b"{}\n"}),
-        "a member is missing": packed_again({n: b for n, b in whole.items() if n != first}),
-    }
-    for name, content in broken.items():
-        refused = restore(app, content, replace=True)
-        assert (name, refused.status_code, refused.json()["code"]) == (name, 422, "invalid_backup")
-    assert table_rows(app) == rows
-    assert (app.audit()["missing"], app.audit()["orphans"]) == (0, 0)
-
-
-@on_both_databases("app")
-def test_an_archive_whose_rows_do_not_fit_the_tables_leaves_everything_as_it_was(app: App) -> None:
-    """Its sums are right, so that it is only known in the middle of the restore."""
-    fill(app)
-    whole = members(backup(app))
-    rows, before = table_rows(app), seen(app)["memories"]
-    name = next(name for name in whole if name.startswith("version/"))
-    line, rest = whole[name].split(b"\n", 1)
-    for bad in (b'{"id": 1}', line.replace(b'"id":"', b'"id":"zz'), rest.split(b"\n", 1)[0]):
-        content = bad + b"\n" + rest
-        told = json.loads(whole["manifest.json"])
-        for member in told["members"]:
-            if member["name"] == name:
-                member["sha256"] = hashlib.sha256(content).hexdigest()
-        forged = {**whole, name: content, "manifest.json": json.dumps(told).encode()}
-        refused = restore(app, packed_again(forged), replace=True)
-        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_backup")
-    after = {**table_rows(app), "decision": None}
-    assert after == {**rows, "decision": None}
-    assert seen(app)["memories"] == before
-    assert app.admin.post("/v1/memories", {"namespace": NS, "body": {"text": "x"}})["searchable"]
-
-
-def test_a_server_with_content_is_restored_only_where_that_is_said(app: App) -> None:
-    fill(app)
-    archive = backup(app)
-
-    refused = restore(app, archive)
-
-    assert (refused.status_code, refused.json()["code"]) == (409, "holds_content")
-    assert "--replace" in refused.json()["detail"]
-    assert "item" in refused.json()["detail"]
-
-
-def test_unfinished_operations_keep_a_restore_away(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    archive = backup(app)
-    monkeypatch.setattr(app.jobs, "submit", lambda *_: None)
-    pending = app.admin.post("/v1/distill", {"namespace": NS})
-
-    refused = restore(app, archive, replace=True)
-
-    assert (refused.status_code, refused.json()["code"]) == (409, "operations_unfinished")
-    assert app.admin.get(f"/v1/operations/{pending['id']}")["state"] == "pending"
-
-
-@pytest.mark.parametrize("what", ["schema", "encoder"])
-def test_an_archive_of_another_schema_or_encoder_is_refused_by_both_names(
-    app: App, what: str
-) -> None:
-    fill(app)
-    whole = members(backup(app))
-    told = {**json.loads(whole["manifest.json"]), what: "quite another"}
-    archive = packed_again({**whole, "manifest.json": json.dumps(told).encode()})
-
-    refused = restore(app, archive, replace=True)
-
-    assert (refused.status_code, refused.json()["code"]) == (422, "backup_mismatch")
-    assert "quite another" in refused.json()["detail"]
-
-
-def test_an_archive_over_the_limit_is_refused_whether_or_not_its_length_is_told(
-    tmp_path: Path,
-) -> None:
-    with ExitStack() as stack:
-        app = start_app(stack, tmp_path / "data", restore_limit=2000)
-
-        def piecewise() -> Iterator[bytes]:
-            for _ in range(10):
-                yield b"x" * 500
-
-        for content in (b"x" * 3000, piecewise()):
-            refused = restore(app, content)  # type: ignore[arg-type]
-            assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
-
-
-def test_no_archive_is_left_in_the_data_folder(app: App, tmp_path: Path) -> None:
-    fill(app)
-    before = {path.name for path in (tmp_path / "data").iterdir()}
-    archive = backup(app)
-    restored(app, archive, replace=True)
-    restore(app, archive[:-1], replace=True)
-
-    assert {path.name for path in (tmp_path / "data").iterdir()} == before
 
 
 # --- crashes -----------------------------------------------------------------------------
