@@ -1,7 +1,8 @@
 """Embedders: another one is noticed and refused before anything is emptied, and a rebuild with it
 leaves nothing out and does nothing but embed."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from memserver.app.server import open_parts
 from memserver.app.settings import Settings, read_settings
 from memserver.domain.errors import EncoderChanged
 from memserver.domain.items import Kind
+from memserver.services import indexing_projection
 from memserver.services.retrieval.query import TRAJECTORY
 from tests.fakes.encoder import HashEncoder
 from tests.integration.conftest import App, Caller, start_app, wait_for
@@ -178,14 +180,18 @@ def test_reindexing_offline_embeds_again_and_distils_nothing_again(
 def test_a_reindex_that_is_cut_off_leaves_nothing_out_when_it_is_done_again(
     filled: Filled, other: HashEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: object) -> None:
-        raise KeyboardInterrupt
+    calls, whole_encode = itertools.count(), HashEncoder.encode
+
+    def stop_at_the_second(encoder: HashEncoder, texts: Sequence[str]) -> Any:
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+        return whole_encode(encoder, texts)
 
     with monkeypatch.context() as patched:
-        patched.setattr(HashEncoder, "encode", fail)
-        with pytest.raises((KeyboardInterrupt, TypeError)):
+        patched.setattr(indexing_projection, "ENCODED_TOGETHER", 4)
+        patched.setattr(HashEncoder, "encode", stop_at_the_second)
+        with pytest.raises(KeyboardInterrupt):
             reindexing.reindex_offline(filled.settings)
-    # Neither encoder finds a whole index now; each rebuild makes it whole again.
     done = reindexing.reindex_offline(filled.settings)
     assert (done.documents, done.skipped) == (filled.documents, 0)
     with ExitStack() as stack:
