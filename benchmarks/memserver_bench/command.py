@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memserver_bench import export, fleet, ingest, latency, loop, smoke, soak, worlds
+from memserver_bench import export, fleet, ingest, latency, learned, loop, smoke, soak, worlds
 
 Benchmark = Callable[[Sequence[str]], Iterable[Mapping[str, object]]]
 
@@ -14,6 +14,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "fleet": fleet.command,
     "ingest": ingest.command,
     "latency": latency.command,
+    "learned": learned.command,
     "loop": loop.command,
     "smoke": smoke.command,
     "soak": soak.command,
@@ -21,7 +22,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 }
 """Name → a function of the remaining arguments that yields one mapping a result line."""
 
-ALL = ("ingest", "latency", "worlds")
+ALL = ("ingest", "latency", "learned", "worlds", "loop")
 """What `all` runs: each that ends within an hour; `smoke` is made of the same parts."""
 
 

@@ -60,14 +60,14 @@ class Timed:
         floors = [cost.embedding + cost.engine for cost in self.floor]
         pairs = zip(self.http, self.floor, strict=True)
         beyond = [seconds - cost.embedding for seconds, cost in pairs]
-        p50, floor = _percentile(self.http, 50), _percentile(floors, 50)
+        p50, floor = percentile(self.http, 50), percentile(floors, 50)
         return {
             "queries": len(self.http),
             "p50": _ms(p50),
-            "p95": _ms(_percentile(self.http, 95)),
-            "p99": _ms(_percentile(self.http, 99)),
+            "p95": _ms(percentile(self.http, 95)),
+            "p99": _ms(percentile(self.http, 99)),
             "floor": _ms(floor),
-            "floor_p95": _ms(_percentile(floors, 95)),
+            "floor_p95": _ms(percentile(floors, 95)),
             "p50_over_floor": round(p50 / floor, 3),
             "embedding": _ms(statistics.median(cost.embedding for cost in self.floor)),
             "engine": _ms(statistics.median(cost.engine for cost in self.floor)),
@@ -80,12 +80,12 @@ def run(latency: Latency, of: Material, folder: Path) -> dict[str, Any]:
     data = folder / "data"
     server = ServerProcess(default_command(), data)
     try:
-        _fill(server, latency, of, folder)
+        fill(server, latency, of, folder)
         server.stop()
         copy = folder / "floor-index"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(data / "index", copy)
-        _start(server)
+        start(server)
         asked = questions(of, random.Random(f"{latency.seed} questions"))
         with (
             closing(Floor(Encoding(), copy, namespace_numbers(data))) as floor,
@@ -109,12 +109,12 @@ def run(latency: Latency, of: Material, folder: Path) -> dict[str, Any]:
     }
 
 
-def _start(server: ServerProcess) -> None:
+def start(server: ServerProcess) -> None:
     server.spawn()
     server.ready()
 
 
-def _fill(server: ServerProcess, latency: Latency, of: Material, folder: Path) -> None:
+def fill(server: ServerProcess, latency: Latency, of: Material, folder: Path) -> None:
     """Stores the memories, sixteen at a time, and waits until all are searchable. The note that
     it leaves holds the server's first key, which is said only once."""
     note = folder / "filled.json"
@@ -123,7 +123,7 @@ def _fill(server: ServerProcess, latency: Latency, of: Material, folder: Path) -
     if left.get("filled") == wanted:
         server.key = left["key"]
         return
-    _start(server)
+    start(server)
     bodies = memories(of, latency.size, random.Random(f"{latency.seed} memories"))
     started = time.monotonic()
     waiting = threading.local()
@@ -192,7 +192,7 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _percentile(values: Sequence[float], percent: int) -> float:
+def percentile(values: Sequence[float], percent: int) -> float:
     """The nearest-rank percentile: a value that was really measured."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
