@@ -14,9 +14,10 @@ from memserver.domain.policy.features import NAMES
 from memserver.domain.policy.folder import read_folder
 from memserver_trainers import case_value
 from memserver_trainers.case_value import Batch, CaseValue, Config, weighted_loss
+from memserver_trainers.dataset import write_dataset
 from memserver_trainers.errors import Diverged, Drifted, InvalidValue, NoCheckpoint
 from memserver_trainers.recipes import Run
-from tests.unit.trainers.made import DIMENSION, ENCODER, dataset
+from tests.unit.trainers.made import DIMENSION, ENCODER, dataset, rows, vectors
 
 RUN = Run(now=datetime(2026, 1, 1, tzinfo=UTC))
 AUTO = replace(RUN, resume="auto")
@@ -74,8 +75,8 @@ def test_the_logit_is_bias_features_maps_and_cosine() -> None:
 
 
 def test_it_learns_what_cosine_cannot_see(tmp_path: Path) -> None:
-    folder = dataset(tmp_path / "data", tasks=300).folder
-    learns = config(folder, tmp_path / "out", max_steps=600, evaluate_every=25)
+    folder = dataset(tmp_path / "data", tasks=200).folder
+    learns = config(folder, tmp_path / "out", max_steps=300, evaluate_every=25)
     found = case_value.train(learns, RUN)["metrics"]
     assert isinstance(found, dict)
     assert found["test_auc_learned"] > found["test_auc_cosine"] + 0.2
@@ -84,8 +85,6 @@ def test_it_learns_what_cosine_cannot_see(tmp_path: Path) -> None:
 
 def test_rows_of_the_held_out_splits_change_no_weight(tmp_path: Path, data: Path) -> None:
     """Their labels are turned round; with patience out of the way the last weights are equal."""
-    from memserver_trainers.dataset import write_dataset
-    from tests.unit.trainers.made import rows, vectors
 
     def turned(row: dict[str, Any]) -> dict[str, Any]:
         held_out = row["split"] != "train"
