@@ -2,12 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from uuid import uuid4
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from memserver.domain.ports.meter import Stage
 from memserver.domain.ports.store import Writer
 from tests.integration.conftest import App, Caller, Finish, on_both_databases
 
@@ -85,12 +86,17 @@ def test_every_label_is_one_of_few(app: App) -> None:
     assert {one for one in new if "'/metrics'" not in one} == set()
 
 
-def test_authentication_is_measured(app: App) -> None:
-    before = value(app.admin, "memserver_stage_seconds_count", stage="authenticate")
+def test_a_retrieve_is_measured_stage_by_stage_and_counted_for_its_policy(app: App) -> None:
+    app.admin.post("/v1/memories", NOTE)
+    before = samples(app.admin)["memserver_stage_seconds_count"]
     app.admin.post("/v1/retrieve", ASK)
 
-    after = value(app.admin, "memserver_stage_seconds_count", stage="authenticate")
-    assert after == before + 1
+    after = samples(app.admin)["memserver_stage_seconds_count"]
+    grown = {
+        labels["stage"]: count - before[number][1] for number, (labels, count) in enumerate(after)
+    }
+    assert grown == dict.fromkeys(get_args(Stage), 1.0)
+    assert value(app.admin, "memserver_decisions_total", policy="fixed-1") == 1
 
 
 @on_both_databases("app")
