@@ -23,6 +23,7 @@ from prometheus_client.registry import Collector
 import memserver
 from memserver.domain.changes import Verb
 from memserver.domain.operations import State
+from memserver.domain.policies import PolicyInUse
 from memserver.domain.ports.meter import Stage
 from memserver.services.readiness import Report
 
@@ -31,15 +32,6 @@ STAGE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 POLICY_NAMES = 64
 """Policies that get a series of their own in the life of a process."""
 OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class ServedPolicy:
-    """A policy that takes part in answers right now; `name` is `fixed-1` or a policy's id."""
-
-    role: str
-    name: str
-    state: str
 
 
 Count = Callable[[], int]
@@ -55,7 +47,7 @@ class Readings:
     them raises fails the scrape. `queues` and `query_vectors` are by the label's value."""
 
     report: Callable[[], Report]
-    policies: Callable[[], Iterable[ServedPolicy]] = tuple
+    policies: Callable[[], Iterable[PolicyInUse]] = tuple
     queues: Mapping[str, Count] = field(default_factory=dict)
     query_vectors: Mapping[str, Count] = field(default_factory=dict)
     decisions_logged: Count = int
@@ -197,13 +189,13 @@ class _Watched(Collector):
         yield from self._counters(report)
         policies = GaugeMetricFamily(
             "memserver_policy_info",
-            "1 for each policy that takes part in answers now.",
+            "1 for each policy that is in use now, in whatever namespace.",
             labels=("role", "policy", "state"),
         )
-        for role, name, state in sorted(
-            {(one.role, self._bounded(one.name), one.state) for one in read.policies()}
+        for labels in sorted(
+            {(one.role, self._bounded(str(one.id)), one.state) for one in read.policies()}
         ):
-            policies.add_metric((role, name, state), 1)
+            policies.add_metric(labels, 1)
         yield policies
 
     def _counters(self, report: Report) -> Iterator[Metric]:

@@ -289,6 +289,7 @@ def readings(services: Services, encoder: Encoder) -> Readings:
             queues={"store": lambda: store.waiting},
             decisions_logged=lambda: store.kept,
             operations=store.operations,
+            policies=store.policies_in_use,
             changes=store.written,
         )
     if isinstance(encoder, BatchingEncoder):

@@ -40,6 +40,15 @@ MOVES: dict[PolicyState, frozenset[PolicyState]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyInUse:
+    """Which policy chooses or is tried somewhere; all that may be told across tenants."""
+
+    role: PolicyRole
+    id: UUID
+    state: PolicyState
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """One learned policy in one namespace. `share` is the part of the runs that it gets as a
     canary; `previous` is what was active before it (None: the built-in one); `baseline` holds the

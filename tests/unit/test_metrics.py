@@ -1,11 +1,13 @@
 """The meter on prometheus_client: cheap, bounded, and without state that servers share."""
 
 import timeit
+from uuid import UUID
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from memserver.app.metrics import OTHER, POLICY_NAMES, Metrics, Readings, ServedPolicy
+from memserver.app.metrics import OTHER, POLICY_NAMES, Metrics, Readings
+from memserver.domain.policies import PolicyInUse, PolicyRole, PolicyState
 from memserver.services.readiness import Report
 
 LEVEL = Report(
@@ -74,8 +76,8 @@ def test_requests_are_told_by_route_method_and_class_of_status() -> None:
 
 
 def test_policies_past_the_cap_are_counted_together() -> None:
-    names = [f"policy-{number}" for number in range(POLICY_NAMES + 20)]
-    policies = [ServedPolicy("retrieve", name, "active") for name in names]
+    names = [str(UUID(int=number)) for number in range(POLICY_NAMES + 20)]
+    policies = [PolicyInUse(PolicyRole.RETRIEVE, UUID(name), PolicyState.ACTIVE) for name in names]
     metrics = watched(Readings(lambda: LEVEL, policies=lambda: policies))
     for name in names:
         metrics.decided(name)
@@ -87,7 +89,7 @@ def test_policies_past_the_cap_are_counted_together() -> None:
     assert values(metrics, "memserver_policy_failures_total")[(OTHER,)] == 20
     shown = values(metrics, "memserver_policy_info")
     assert len(shown) == POLICY_NAMES + 1
-    assert ("policy-0", "retrieve", "active") in shown
+    assert (names[0], "retrieve", "active") in shown
 
 
 def test_gauges_are_read_when_somebody_scrapes_and_not_before() -> None:

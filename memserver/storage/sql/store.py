@@ -11,6 +11,7 @@ from memserver.domain.backups import Manifest
 from memserver.domain.changes import Verb
 from memserver.domain.errors import Busy
 from memserver.domain.operations import State
+from memserver.domain.policies import PolicyInUse, PolicyRole, PolicyState
 from memserver.domain.ports.store import Clock, Reader, Writer
 from memserver.storage.sql.dump import dump
 from memserver.storage.sql.engines import Engines
@@ -18,7 +19,7 @@ from memserver.storage.sql.group_commit import GroupCommit
 from memserver.storage.sql.load import load
 from memserver.storage.sql.namespaces import NamespaceCache
 from memserver.storage.sql.reading import SqlReader
-from memserver.storage.sql.tables import OPERATION
+from memserver.storage.sql.tables import OPERATION, POLICY
 from memserver.storage.sql.tally import NotingWriter, Tally
 
 T = TypeVar("T")
@@ -93,6 +94,17 @@ class SqlStore:
         with self._connected() as connection:
             found = {row.state: row[1] for row in connection.execute(query)}
         return {state: found.get(state.value, 0) for state in State}
+
+    def policies_in_use(self) -> tuple[PolicyInUse, ...]:
+        """All that are not retired, of every tenant."""
+        query = select(POLICY.c.role, POLICY.c.id, POLICY.c.state).where(
+            POLICY.c.state != PolicyState.RETIRED.value
+        )
+        with self._connected() as connection:
+            return tuple(
+                PolicyInUse(PolicyRole(role), policy, PolicyState(state))
+                for role, policy, state in connection.execute(query)
+            )
 
     def close(self) -> None:
         """Commits what is queued, then closes every connection; safe to call twice."""

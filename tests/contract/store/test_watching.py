@@ -4,6 +4,7 @@ import pytest
 
 from memserver.domain.changes import Verb
 from memserver.domain.operations import State
+from memserver.domain.policies import PolicyInUse, PolicyRole, PolicyState
 from memserver.domain.ports.store import Writer
 from memserver.storage.sql.store import SqlStore
 from tests.contract.store.world import World
@@ -53,3 +54,12 @@ def test_operations_of_every_tenant_are_counted_by_state(world: World, store: Sq
 
     expected = dict.fromkeys(State, 0) | {State.FAILED: 1, State.RUNNING: 2}
     assert store.operations() == expected
+
+
+def test_policies_in_use_are_told_without_whose_they_are(world: World, store: SqlStore) -> None:
+    active = world.policy(world.namespace(), PolicyState.ACTIVE)
+    retired = world.policy(world.namespace(), PolicyState.RETIRED)
+    world.apply(active, retired)
+
+    expected = PolicyInUse(PolicyRole.RETRIEVE, active.id, PolicyState.ACTIVE)
+    assert store.policies_in_use() == (expected,)
