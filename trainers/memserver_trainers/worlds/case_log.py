@@ -1,7 +1,7 @@
 """What a memory that ranks by cosine would log in CaseWorld while it explores: decisions with their
 outcomes, as a dataset folder that any recipe reads."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,27 @@ from memserver_trainers.worlds.case_world import CaseWorld, Encode, Task
 ENCODER = "case-world"
 TASKS = {"train": 240, "validation": 60, "test": 60}
 DECISIONS_A_TASK = 8
-NEAREST, OTHERS = 4, 6
+NEAREST, OTHERS = 2, 4
 TEMPERATURE = 0.2
 DAY = "2026-01-01T00:00:00+00:00"
 
 Floats = npt.NDArray[np.float32]
 
 
-def log_cases(folder: Path, world: CaseWorld, encode: Encode, *, seed: int) -> DatasetFolder:
+def log_cases(
+    folder: Path,
+    world: CaseWorld,
+    encode: Encode,
+    *,
+    seed: int,
+    tasks: Mapping[str, int] = TASKS,
+) -> DatasetFolder:
     """Writes the folder and opens it. Of a task's decisions every second one takes its case
     uniformly from a pool of near and other cases, the rest by cosine at a temperature."""
     ids = [case.id for case in world.cases()]
     items = encode([case.text for case in world.cases()])
     log = _Log(world, ids, items, np.random.default_rng((seed, 100)), seed)
-    rows = (row for split, count in TASKS.items() for row in log.rows(split, count, encode))
+    rows = (row for split, count in tasks.items() for row in log.rows(split, count, encode))
     vectors = dict(zip(ids, items, strict=True))
     return write_dataset(folder, rows, vectors, encoder=ENCODER, namespace="worlds/cases")
 
