@@ -11,6 +11,7 @@ from memserver.cli import Finding, Health
 CHECK = "data folder"
 LEAST_FREE = 256 * 1024 * 1024
 OTHERS = 0o077
+BLOCK = 512
 
 
 def examine_folder(settings: Settings) -> Iterator[Finding]:
@@ -50,7 +51,7 @@ def _whose(folder: Path, name: str) -> Finding:
 
 
 def _room(folder: Path) -> Finding:
-    held = size_of(folder)
+    held = size_of(folder, allocated=True)
     free = shutil.disk_usage(folder).free
     says = f"{in_megabytes(held)} held, {in_megabytes(free)} free."
     if free < LEAST_FREE:
@@ -62,15 +63,18 @@ def _room(folder: Path) -> Finding:
     return Finding("disk", Health.OK, says)
 
 
-def size_of(folder: Path) -> int:
-    """Bytes of all files below. What vanishes meanwhile counts nothing."""
+def size_of(folder: Path, *, allocated: bool = False) -> int:
+    """Bytes of all files below, or what they take of the disk: the index's have holes. What
+    vanishes meanwhile counts nothing."""
     total = 0
     for where, _, names in os.walk(folder):
         for name in names:
             try:
-                total += os.lstat(os.path.join(where, name)).st_size
+                found = os.lstat(os.path.join(where, name))
             except FileNotFoundError:
                 continue
+            blocks = getattr(found, "st_blocks", None) if allocated else None
+            total += found.st_size if blocks is None else blocks * BLOCK
     return total
 
 
