@@ -1,6 +1,7 @@
 """What outcomes decide: whether a canary opens, whether it is promoted, and what is taken back
 without anyone asking."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -8,6 +9,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from memserver.domain.decisions import Decision
+from memserver.domain.errors import PolicyNotProven
+from memserver.services.housekeeping import as_server
+from memserver.services.policies.watching import Verdict
 from tests.integration.conftest import App
 from tests.integration.room import (
     LIKES_NOTES,
@@ -260,6 +264,52 @@ class TestTheGuardrail:
         room.look()
         assert room.states() == {policies[room]: "shadow"}
         assert theirs.states() == {policies[theirs]: "canary"}
+
+
+class TestWhatWasLookedAtHasChangedSince:
+    """A move is decided by what was seen before its transaction."""
+
+    def test_a_proof_against_what_is_no_longer_active_opens_no_canary(self, room: Room) -> None:
+        policies, store = room.app.server.services.policies, room.app.server.services.store
+        policy = room.register(LIKES_PRINCIPLES)
+        seen = policies.prove(room.scope, UUID(policy))
+        proof = replace(seen, refusal=None)
+        room.force(room.register(LIKES_NOTES))
+        with pytest.raises(PolicyNotProven, match="what is active has changed"):
+            store.write(
+                lambda tx: policies.to_canary(
+                    tx, room.scope, UUID(policy), share=0.5, proof=proof, override=""
+                )
+            )
+        assert room.states()[policy] == "shadow"
+
+    def test_a_trial_of_a_canary_that_has_changed_promotes_nothing(self, room: Room) -> None:
+        policies, store = room.app.server.services.policies, room.app.server.services.store
+        policy = room.register(LIKES_PRINCIPLES)
+        room.moved(policy, "canary", share=0.5, override="a test")
+        like = room.logged(room.retrieve(k=1))
+        room.plant_trial(like, policy, count=160, scores=(1.0, 0.0))
+        trial = policies.trial(room.scope, UUID(policy))
+        room.moved(policy, "canary", share=0.2, override="less")
+        with pytest.raises(PolicyNotProven, match="its canary has changed"):
+            store.write(
+                lambda tx: policies.promote(tx, room.scope, UUID(policy), trial=trial, override="")
+            )
+        assert room.states() == {policy: "canary"}
+
+    def test_the_guardrail_leaves_alone_what_a_person_has_moved(self, room: Room) -> None:
+        policies, store = room.app.server.services.policies, room.app.server.services.store
+        policy = room.register(LIKES_PRINCIPLES)
+        room.moved(policy, "canary", share=0.5, override="a test")
+        like = room.logged(room.retrieve(k=1))
+        room.plant_trial(like, policy, count=160, scores=(0.0, 1.0))
+        trial = policies.trial(room.scope, UUID(policy))
+        assert trial is not None
+        assert trial.verdict is Verdict.WORSE
+        room.force(policy)
+        server = as_server(trial.policy)
+        assert store.write(lambda tx: policies.demote(tx, server, trial)) is None
+        assert room.states() == {policy: "active"}
 
 
 def test_old_decisions_go_and_what_was_learnt_from_them_stays(policy_app: App) -> None:
