@@ -89,6 +89,7 @@ class DatasetFolder:
             digest.update(canonical_line(row))
             count += 1
             decision = _decision(place, row)
+            self._check_query(place, decision)
             before = split_of.setdefault(decision.group, decision.split)
             if before != decision.split:
                 raise InvalidDataset(
@@ -107,6 +108,11 @@ class DatasetFolder:
                 f"its decisions have the SHA-256 {digest.hexdigest()}, but its manifest says"
                 f" {self.manifest.sha256}: they were changed after the export",
             )
+
+    def _check_query(self, place: str, decision: Decision) -> None:
+        query, manifest = decision.query_vector, self.manifest
+        if query is not None and decision.encoder == manifest.encoder:
+            _vector(place, query, manifest.dimension)
 
     def vectors(self) -> Vectors:
         """All item vectors as one matrix. Raises `InvalidDataset`."""

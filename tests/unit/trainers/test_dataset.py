@@ -115,6 +115,7 @@ def test_a_task_in_two_splits_is_refused(tmp_path: Path) -> None:
         ({"rewards": {"outcome": 1.5}}, r"in \[0, 1\]"),
         ({"candidates": [candidate("1", taken=True, features=[1.0])]}, "1 features"),
         ({"candidates": None}, "not a decision"),
+        ({"query_vector": [1.0]}, "not of 8 numbers"),
     ],
 )
 def test_a_row_out_of_shape_is_named_by_its_line(

@@ -77,6 +77,12 @@ def test_every_task_is_another_and_has_a_case_that_helps() -> None:
     assert len(set(helping.values())) == 1
 
 
+def test_more_tasks_than_there_are_texts_are_refused() -> None:
+    assert len(CaseWorld(SEED).tasks("test", 4000)) == 4000
+    with pytest.raises(ValueError, match="4000"):
+        CaseWorld(SEED).tasks("test", 4001)
+
+
 def test_a_case_helps_by_its_skill_alone() -> None:
     world, rng = CaseWorld(SEED), np.random.default_rng(0)
     task = world.tasks("train", 1)[0]

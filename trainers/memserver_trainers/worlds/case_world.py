@@ -25,6 +25,7 @@ Encode = Callable[[Sequence[str]], Vectors]
 HELPED, UNHELPED = 0.9, 0.05
 SKILLS_OF_A_TOPIC = 2
 CASES_OF_A_SKILL = 3
+MOST_TASKS = 4000
 TOPICS_OF = {"train": 10, "validation": 3, "test": 3}
 
 ASKED = (
@@ -79,7 +80,10 @@ class CaseWorld:
         return self._cases
 
     def tasks(self, split: str, n: int) -> tuple[Task, ...]:
-        """`n` tasks, no two of one text; fewer are the first of more."""
+        """`n` tasks, no two of one text; fewer are the first of more. Raises ValueError for more
+        than `MOST_TASKS`, since there are only so many texts."""
+        if n > MOST_TASKS:
+            raise ValueError(f"CaseWorld tells {MOST_TASKS} tasks apart in a split, not {n}.")
         rng = np.random.default_rng((self._seed, 1 + SPLITS.index(split)))
         found: dict[str, Task] = {}
         while len(found) < n:

@@ -85,7 +85,8 @@ def _means(log: Sequence[Shown], weights: Sequence[Sequence[float]]) -> Floats:
     outcome = np.repeat([shown.outcome for shown in log], [len(shown.slots) for shown in log])
     total = np.bincount(index, weight, MEMORIES)
     gained = np.bincount(index, weight * outcome, MEMORIES)
-    return np.divide(gained, total, out=np.full(MEMORIES, 0.5), where=total > 0)
+    means: Floats = np.divide(gained, total, out=np.full(MEMORIES, 0.5), where=total > 0)
+    return means
 
 
 def separation(scores: Floats, useful: npt.NDArray[np.bool_]) -> float:
