@@ -22,7 +22,9 @@ from schemathesis.specs.openapi.checks import (
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memserver.api.build import build_api
+from tests.fakes.policies import zipped
 from tests.integration.conftest import App, start_app, wait_for
+from tests.integration.room import LIKES_NOTES
 
 NS = "fuzz"
 PROMISES = [
@@ -36,6 +38,9 @@ ROUTES = [
     (method.upper(), path) for path, methods in DOCUMENT["paths"].items() for method in methods
 ]
 
+# Archives are sent as they are drawn, which no server takes for one.
+for archive in ("application/gzip", "application/zip"):
+    schemathesis.serializer.alias(archive, "application/octet-stream")
 schema = schemathesis.openapi.from_dict(
     DOCUMENT, config=SchemathesisConfig(seed=int(os.environ.get("FUZZ_SEED", "0")))
 )
@@ -69,7 +74,13 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         run = app.admin.post("/v1/trajectories", {"namespace": NS, "task": {"goal": "x"}})
         operation = wait_for(app.admin, app.admin.post("/v1/distill", {"namespace": NS}))
         key = app.admin.post("/v1/keys", {"role": "reader", "grants": [NS]})
+        found = app.admin.post("/v1/retrieve", {"namespace": NS, "query": "always"})
+        policy = app.admin(
+            "POST", "/v1/policies", params={"namespace": NS}, content=zipped(LIKES_NOTES)
+        )
         ids = {
+            "decision_id": found["retrieval_id"],
+            "policy_id": policy.json()["policy"]["id"],
             "item_id": memory["id"],
             "trajectory_id": run["id"],
             "change_id": memory["change_id"],
