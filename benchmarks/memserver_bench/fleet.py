@@ -23,6 +23,9 @@ TOPICS_OF = {"train": 4, "test": 2}
 """Topics that the fleet works on. Memory has cases of two skills for each, of which the nearest
 mostly is of the wrong one; one that fits is always to be had, from another topic."""
 
+DISTINCT = 4_000
+"""Tasks that are told apart, before those about other topics are left out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ran:
@@ -149,14 +152,11 @@ def cases_of(world: CaseWorld) -> tuple[Case, ...]:
 
 
 def tasks_of(world: CaseWorld, split: str, *, first: int, runs: int) -> tuple[Task, ...]:
-    """`runs` tasks about the fleet's topics of this split, from number `first` on."""
+    """`runs` tasks about the fleet's topics of this split, from number `first` on; after the last
+    of them the first comes again."""
     topics = topics_of(world, split)
-    count = 2 * (first + runs)
-    while True:
-        fitting = [task for task in world.tasks(split, count) if task.topic in topics]
-        if len(fitting) >= first + runs:
-            return tuple(fitting[first : first + runs])
-        count *= 2
+    tasks = [task for task in world.tasks(split, DISTINCT) if task.topic in topics]
+    return tuple(tasks[(first + number) % len(tasks)] for number in range(runs))
 
 
 def topics_of(world: CaseWorld, split: str) -> tuple[str, ...]:
