@@ -116,7 +116,8 @@ class PolicyReads(View):
         begun_before = select(earlier.c.id).where(
             earlier.c.trajectory_id == DECISION.c.trajectory_id,
             earlier.c.tenant_id == DECISION.c.tenant_id,
-            earlier.c.namespace_id == DECISION.c.namespace_id,
+            # Not by index: SQLite would walk through the namespace for each of its decisions.
+            earlier.c.namespace_id + 0 == DECISION.c.namespace_id,
             earlier.c.asked_by.is_not_distinct_from(DECISION.c.asked_by),
             earlier.c.created_at >= since,
             or_(

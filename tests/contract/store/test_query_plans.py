@@ -131,6 +131,10 @@ def test_what_every_retrieve_and_every_check_of_a_policy_asks_reads_no_whole_tab
     assert _slow(found) == {}
     walked = [step for plan in found.values() for step in plan if step.startswith("SCAN")]
     assert walked == []
+    # Whether a run has an earlier decision is asked of each; 2000 of them once took 1.4 s.
+    earlier = [step for plan in found.values() for step in plan if "SEARCH decision_1 " in step]
+    assert len(earlier) == 1
+    assert "(trajectory_id=? AND tenant_id=?)" in earlier[0]
     # All retrieves without a run, of every tenant and of all time, share one value there.
     by_run = re.compile(r"SEARCH decision .*\(trajectory_id=\?\)")
     assert not [step for plan in found.values() for step in plan if by_run.search(step)]
