@@ -48,6 +48,7 @@ class Housekeeping:
         self._keeping = keeping
         self._clock = clock
         self._every_s = every_s
+        self._guarded_at: int | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
 
@@ -73,15 +74,22 @@ class Housekeeping:
 
     def guard(self) -> list[Moved]:
         """Demotes what its outcomes show to do worse. What was demoted. A namespace that cannot
-        be looked at keeps no other from it."""
+        be looked at keeps no other from it. Outcomes come by changes, so that without one since
+        the last look there is nothing to see."""
         with self._store.reading() as reader:
+            position = reader.head_position()
+            if position == self._guarded_at:
+                return []
             namespaces = reader.namespaces_with_policies()
         demoted: list[Moved] = []
+        failures = 0
         for namespace in namespaces:
             try:
                 demoted += self._guarded(namespace)
             except Exception as error:
+                failures += 1
                 logger.error("Housekeeping: a guard failed: %s", type(error).__name__)
+        self._guarded_at = None if failures else position
         return demoted
 
     def _guarded(self, namespace: Namespace) -> list[Moved]:

@@ -31,6 +31,7 @@ class Rows:
     broken: set[Namespace] = field(default_factory=set)
     decisions: int = 0
     prunes: list[dict[str, Any]] = field(default_factory=list)
+    position: int = 1
 
     @contextmanager
     def reading(self) -> Iterator["Rows"]:
@@ -38,6 +39,9 @@ class Rows:
 
     def write(self, work: Callable[[Writer], Any]) -> Any:
         return work(cast(Writer, self))
+
+    def head_position(self) -> int:
+        return self.position
 
     def namespaces_with_policies(self) -> tuple[Namespace, ...]:
         return tuple(self.in_use)
@@ -138,6 +142,22 @@ def test_a_namespace_that_cannot_be_read_keeps_no_other_from_being_guarded(
     assert "RuntimeError" in caplog.text
     assert SECRET not in caplog.text
     assert len(rows.prunes) == 1
+    rows.broken.clear()
+    demotions.asked.clear()
+    house.guard()
+    assert [failed.policy for _, failed in demotions.asked] == policies
+
+
+def test_without_a_change_since_the_last_look_there_is_nothing_to_see(
+    rows: Rows, demotions: Demotions, house: Housekeeping
+) -> None:
+    rows.add(PolicyState.ACTIVE, score=0.0)
+    house.guard()
+    house.guard()
+    assert len(demotions.asked) == 1
+    rows.position += 1
+    house.guard()
+    assert len(demotions.asked) == 2
 
 
 def test_old_decisions_go_some_at_a_time_until_none_is_left(
