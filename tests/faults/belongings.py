@@ -117,6 +117,12 @@ class Owner:
         return self.caller(route.method, path, **request)
 
 
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    text: str
+
+
 def query(route: Route, namespace: str) -> dict[str, Any]:
     """What the route's query must say. A stream is to end soon."""
     given = {
@@ -190,10 +196,10 @@ def learned_policy() -> bytes:
         return packed(write_folder(Path(folder) / "policy", manifest, tensors))
 
 
-def view(owner: Owner) -> dict[str, Any]:
+def view(owner: Owner) -> dict[str, Answer]:
     """All that an owner can read of what is theirs, by every route that there is for reading:
     lists, rows by their ids, histories, reports, whatever a later route exports."""
-    seen: dict[str, Any] = {}
+    seen: dict[str, Answer] = {}
     for route in ROUTES:
         if route.method != "GET" or not route.path.startswith("/v1"):
             continue
@@ -203,7 +209,7 @@ def view(owner: Owner) -> dict[str, Any]:
         if path in NO_ONES:
             continue
         reply = owner.caller("GET", path, params=query(route, owner.own["namespace"]))
-        seen[str(route)] = (reply.status_code, reply.text)
+        seen[str(route)] = Answer(reply.status_code, reply.text)
     return seen
 
 
