@@ -68,7 +68,7 @@ class TestRegistering:
     )
     def test_what_is_no_policy_is_refused(self, room: Room, body: bytes, named: str) -> None:
         reply = room.send(body)
-        assert (reply.status_code, reply.json()["code"]) == (422, "invalid_policy")
+        assert (reply.status_code, reply.json()["code"]) == (422, "unusable_policy")
         assert named in reply.json()["detail"]
 
     def test_a_zip_that_swells_or_lacks_a_file_is_refused(self, room: Room) -> None:
@@ -77,7 +77,7 @@ class TestRegistering:
         assert len(swelling) < 100_000
         for body in (swelling, _zip({"manifest.json": manifest})):
             reply = room.send(body)
-            assert (reply.status_code, reply.json()["code"]) == (422, "invalid_policy")
+            assert (reply.status_code, reply.json()["code"]) == (422, "unusable_policy")
             assert "policy.safetensors" in reply.json()["detail"]
 
     def test_a_body_over_the_limit_is_not_even_read(self, room: Room) -> None:
@@ -168,7 +168,7 @@ class TestShadows:
         assert room.kinds() == ["note", "principle"]
         assert room.status()["policies"][0]["agreement"]["decisions"] == 0
         evaluation = room.caller("GET", f"/v1/policies/{lost}/evaluation")
-        assert (evaluation.status_code, evaluation.json()["code"]) == (422, "invalid_policy")
+        assert (evaluation.status_code, evaluation.json()["code"]) == (422, "unusable_policy")
 
 
 class TestServing:
@@ -352,7 +352,7 @@ class TestRestarts:
             assert QUERY not in caplog.text
             assert same.status()["serves"] == policy
             evaluation = same.caller("GET", f"/v1/policies/{policy}/evaluation").json()
-            assert evaluation["code"] == "invalid_policy"
+            assert evaluation["code"] == "unusable_policy"
             assert other.fingerprint in evaluation["detail"]
 
 
