@@ -19,7 +19,7 @@ from memserver_client import AsyncMemory, NewTrajectory
 from memserver_trainers.worlds import Case, CaseWorld, Task
 
 AGENTS = 16
-TOPICS_OF = {"train": 4, "test": 2}
+TOPICS_OF = {"train": 2, "test": 2}
 """Topics that the fleet works on. Memory has cases of two skills for each, of which the nearest
 mostly is of the wrong one; one that fits is always to be had, from another topic."""
 

@@ -39,7 +39,7 @@ class Loop:
 
     seed: int = 1
     before: int = 200
-    exploring: int = 3_000
+    exploring: int = 2_000
     stretch: int = 100
     most: int = 1_500
     after: int = 200
