@@ -92,7 +92,7 @@ def test_a_write_is_found_in_the_very_next_moment_while_others_write(app: App) -
     with ThreadPoolExecutor(2) as pool:
         noise = [pool.submit(disturb) for _ in range(2)]
         try:
-            for number in range(60):
+            for number in range(25):
                 made = app.admin.post("/v1/memories", note(f"word{number}"))
                 assert made["searchable"] is True
                 assert found(app, f"word{number}")[0] == made["id"]
