@@ -311,6 +311,15 @@ class PolicyExists(Conflict):
         super().__init__(f"The namespace has these weights already, as the policy {policy_id}.")
 
 
+class TooManyShadows(Conflict):
+    code = "too_many_shadows"
+
+    def __init__(self, namespace: str, most: int) -> None:
+        super().__init__(
+            f"The namespace {namespace!r} has {most} policies in the shadow; retire some first."
+        )
+
+
 class PolicyNotProven(Conflict):
     """Nothing shows the policy to be better; a person may override that with a reason."""
 

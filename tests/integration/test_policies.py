@@ -17,6 +17,7 @@ from memserver.app import reindexing, server
 from memserver.app.settings import read_settings
 from memserver.domain.errors import Unavailable
 from memserver.domain.policy.features import NAMES
+from memserver.services.policies.lifecycle import MOST_IN_THE_SHADOW
 from memserver.storage.sql.tables import POLICY_WEIGHTS, VECTOR
 from tests.fakes.encoder import HashEncoder
 from tests.fakes.policies import ENCODER, folder, zipped
@@ -90,6 +91,13 @@ class TestRegistering:
         assert first in again.json()["detail"]
         other = Room(room.app, room.caller)
         assert other.register(LIKES_NOTES) != first
+
+    def test_a_shadow_of_many_takes_no_more_until_some_are_retired(self, room: Room) -> None:
+        made = [room.register({"kind_note": float(n)}) for n in range(1, MOST_IN_THE_SHADOW + 1)]
+        refused = room.send(zipped(LIKES_PRINCIPLES))
+        assert (refused.status_code, refused.json()["code"]) == (409, "too_many_shadows")
+        room.moved(made[0], "retire")
+        room.register(LIKES_PRINCIPLES)
 
     def test_an_idempotency_key_registers_once(self, room: Room) -> None:
         headers = {"Idempotency-Key": str(uuid4())}

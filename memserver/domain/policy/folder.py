@@ -45,7 +45,10 @@ __all__ = [
 
 MANIFEST_FILE = "manifest.json"
 WEIGHTS_FILE = "policy.safetensors"
-WEIGHTS_LIMIT = 64 * 1024 * 1024
+WEIGHTS_LIMIT = 16 * 1024 * 1024
+"""A server keeps the weights of all that a namespace may use at once in memory."""
+HEADER_LIMIT = 64 * 1024
+"""What safetensors say of their tensors. One of a million empty ones would take minutes to read."""
 
 _LIMITS = {MANIFEST_FILE: MANIFEST_LIMIT, WEIGHTS_FILE: WEIGHTS_LIMIT}
 _ZIP_LIMIT = sum(_LIMITS.values()) + 64 * 1024  # headers, and what deflate adds to noise
@@ -73,6 +76,12 @@ class PolicyFolder:
 
     def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
         """The weights by name."""
+        header = int.from_bytes(self.weights[:8], "little")
+        if header > HEADER_LIMIT:
+            raise InvalidPolicy(
+                f"The weights are no safetensors of a policy: their header takes {header} bytes, "
+                f"more than the {HEADER_LIMIT} that are allowed."
+            )
         try:
             return safetensors.load(self.weights)
         except (SafetensorError, KeyError, TypeError, ValueError) as error:

@@ -13,6 +13,7 @@ from memserver.domain.policy.features import NAMES, SCHEMA_VERSION
 FORMAT = 1
 ROLES = ("retrieve",)
 MANIFEST_LIMIT = 256 * 1024
+DEPTH_LIMIT = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,20 +71,24 @@ def decoded(data: bytes) -> Manifest:
         raise InvalidPolicy(f"The manifest is not JSON: {error}.") from error
     if not isinstance(document, dict):
         raise InvalidPolicy("The manifest is not a JSON object.")
+    _check_storable(document)
     # Before its fields are looked at: another format may well have other fields.
     if document.get("format") != FORMAT:
-        raise InvalidPolicy(
-            f"The manifest is of format {document.get('format')!r}; this server reads {FORMAT}."
-        )
+        found = repr(document.get("format"))[:80]
+        raise InvalidPolicy(f"The manifest is of format {found}; this server reads {FORMAT}.")
     for name in (field.name for field in fields(Manifest)):
         if name not in document:
             raise InvalidPolicy(f"The manifest lacks {name!r}.")
         _check_type(name, document[name])
     unknown = sorted(set(document) - {field.name for field in fields(Manifest)})
     if unknown:
-        raise InvalidPolicy(f"The manifest has a field {unknown[0]!r} that format {FORMAT} lacks.")
+        raise InvalidPolicy(
+            f"The manifest has a field {unknown[0][:80]!r} that format {FORMAT} lacks."
+        )
     if document["role"] not in ROLES:
-        raise InvalidPolicy(f"The role {document['role']!r} is unknown; there is {ROLES[0]!r}.")
+        raise InvalidPolicy(
+            f"The role {document['role'][:80]!r} is unknown; there is {ROLES[0]!r}."
+        )
     _check_time(document["created_at"])
     return Manifest(**{**document, "feature_names": tuple(document["feature_names"])})
 
@@ -106,13 +111,13 @@ def differences(manifest: Manifest, *, encoder: str, dimension: int) -> tuple[st
 
 
 def _difference(name: str, trained: object, here: object) -> str:
-    return f"{name}: the policy was trained with {trained}, this server has {here}"
+    return f"{name}: the policy was trained with {str(trained)[:200]}, this server has {here}"
 
 
 def _first_apart(trained: tuple[str, ...], here: tuple[str, ...]) -> tuple[str, str]:
     for place, (one, other) in enumerate(zip(trained, here, strict=False), start=1):
         if one != other:
-            return f"{one!r} as feature {place}", repr(other)
+            return f"{one[:80]!r} as feature {place}", repr(other)
     return f"{len(trained)} features", str(len(here))
 
 
@@ -142,6 +147,33 @@ def _check_type(name: str, value: object) -> None:
         raise InvalidPolicy(f"The manifest's {name!r} is not {words}.")
     if isinstance(value, list) and not all(isinstance(one, str) for one in value):
         raise InvalidPolicy(f"The manifest's {name!r} holds something that is not text.")
+
+
+def _check_storable(document: dict[str, Any]) -> None:
+    """JSON may say what no database keeps, and nest deeper than its readers follow."""
+    level: list[Any] = [document]
+    for _ in range(DEPTH_LIMIT):
+        below: list[Any] = []
+        for part in level:
+            if isinstance(part, str):
+                _check_text(part)
+            elif isinstance(part, dict):
+                below += [*part.keys(), *part.values()]
+            elif isinstance(part, list):
+                below += part
+        if not below:
+            return
+        level = below
+    raise InvalidPolicy(f"The manifest nests deeper than {DEPTH_LIMIT} levels.")
+
+
+def _check_text(text: str) -> None:
+    if "\0" in text:
+        raise InvalidPolicy("The manifest holds the character NUL.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidPolicy("The manifest holds half of a surrogate pair.") from error
 
 
 def _check_time(text: str) -> None:

@@ -102,12 +102,16 @@ def make_scorer(
     """The scorer of this kind; where `features` and `dimension` are given, one that takes so
     many. Raises InvalidPolicy for a kind unknown here and for weights that do not fit it."""
     if kind not in _KINDS:
-        raise InvalidPolicy(f"The kind {kind!r} is unknown; this server has {', '.join(_KINDS)}.")
+        raise InvalidPolicy(
+            f"The kind {kind[:80]!r} is unknown; this server has {', '.join(_KINDS)}."
+        )
     for name, tensor in weights.items():
         if tensor.dtype != np.float32:
-            raise InvalidPolicy(f"The tensor {name!r} is of {tensor.dtype} instead of float32.")
+            raise InvalidPolicy(
+                f"The tensor {name[:80]!r} is of {tensor.dtype} instead of float32."
+            )
         if not np.isfinite(tensor).all():
-            raise InvalidPolicy(f"The tensor {name!r} holds a number that is not finite.")
+            raise InvalidPolicy(f"The tensor {name[:80]!r} holds a number that is not finite.")
     scorer = _KINDS[kind](weights)
     if features is not None and scorer.features != features:
         raise InvalidPolicy(
@@ -127,7 +131,9 @@ def _check_names(weights: Mapping[str, object], expected: tuple[str, ...]) -> No
         raise InvalidPolicy(f"The weights lack the tensor {missing[0]!r}.")
     unknown = sorted(set(weights) - set(expected))
     if unknown:
-        raise InvalidPolicy(f"The weights hold a tensor {unknown[0]!r} that this kind has not.")
+        raise InvalidPolicy(
+            f"The weights hold a tensor {unknown[0][:80]!r} that this kind has not."
+        )
 
 
 def _length(weights: Mapping[str, npt.NDArray[np.float32]], name: str) -> int:

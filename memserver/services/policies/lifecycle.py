@@ -15,6 +15,7 @@ from memserver.domain.errors import (
     PolicyExists,
     PolicyNotFound,
     PolicyNotProven,
+    TooManyShadows,
     UnfitPolicy,
     WrongState,
 )
@@ -34,6 +35,8 @@ from memserver.services.policies.proving import Proof, Proving
 from memserver.services.policies.watching import Trial, Verdict
 
 BASELINE_WINDOW = timedelta(days=30)
+MOST_IN_THE_SHADOW = 32
+"""Every retrieve reads their rows, and anyone who may write can register one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +73,20 @@ class Lifecycle:
         self, tx: Writer, scope: Scope, namespace: Namespace, folder: PolicyFolder
     ) -> Moved:
         """Stores a policy and puts it into the shadow. Raises `UnfitPolicy` that names what
-        differs from this server, `PolicyExists` where the namespace has the same weights."""
+        differs from this server, `PolicyExists` where the namespace has the same weights,
+        `TooManyShadows` where nobody takes them out again."""
         manifest = folder.manifest
         found = differences(
             manifest, encoder=self._encoder.fingerprint, dimension=self._encoder.dimension
         )
         if found:
             raise UnfitPolicy(found)
-        for known in tx.serving(namespace, PolicyRole(manifest.role)).policies:
+        in_use = tx.serving(namespace, PolicyRole(manifest.role)).policies
+        for known in in_use:
             if known.weights_hash == manifest.weights_sha256:
                 raise PolicyExists(known.id)
+        if sum(one.state is PolicyState.SHADOW for one in in_use) >= MOST_IN_THE_SHADOW:
+            raise TooManyShadows(namespace.path, MOST_IN_THE_SHADOW)
         now = self._clock()
         policy = Policy(
             id=self._new_id(),

@@ -147,6 +147,21 @@ def test_weights_that_are_no_safetensors_are_refused() -> None:
             PolicyFolder(manifest(weights_sha256=digest), junk)
 
 
+def test_many_empty_tensors_are_not_even_listed() -> None:
+    many = save({f"tensor {number}": np.zeros(0, np.float32) for number in range(2_000)})
+    digest = hashlib.sha256(many).hexdigest()
+
+    with pytest.raises(InvalidPolicy, match=r"header takes \d+ bytes, more than"):
+        PolicyFolder(manifest(weights_sha256=digest), many)
+
+
+def nested(levels: int) -> list[Any]:
+    inner: list[Any] = []
+    for _ in range(levels):
+        inner = [inner]
+    return inner
+
+
 def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
     document = made().manifest.document()
     change(document)
@@ -177,6 +192,10 @@ def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
             changed(lambda d: d.update(seed=3)).replace(b'"seed": 3', b'"seed": 3e999'),
             "too large: 3e999",
         ),
+        (changed(lambda d: d.update(config={"a": "\ud800"})), "half of a surrogate pair"),
+        (changed(lambda d: d.update(encoder="\udfff")), "half of a surrogate pair"),
+        (changed(lambda d: d.update(config={"\0": 1})), "the character NUL"),
+        (changed(lambda d: d.update(config={"a": nested(40)})), "deeper than 32 levels"),
     ],
 )
 def test_a_manifest_that_is_wrong_is_refused_with_the_reason(data: bytes, reason: str) -> None:
