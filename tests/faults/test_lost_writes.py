@@ -103,7 +103,8 @@ def test_a_write_is_found_in_the_very_next_moment_while_others_write(app: App) -
 
 
 def test_there_is_no_moment_at_which_what_was_acknowledged_is_not_found(app: App) -> None:
-    """While its neighbours change and go, and while the whole index is rebuilt."""
+    """While it is told anew itself, while its neighbours change and go, and while the whole index
+    is rebuilt."""
     fact = {"entity": "door", "key": "code", "value": "0"}
     made = app.admin.post("/v1/memories", {"namespace": NS, "kind": "fact", "body": fact})
     others = [app.admin.post("/v1/memories", note(f"other note {n}"))["id"] for n in range(12)]
@@ -121,6 +122,9 @@ def test_there_is_no_moment_at_which_what_was_acknowledged_is_not_found(app: App
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(look)
         try:
+            for value in range(1, 13):
+                told = {**fact, "value": str(value)}
+                app.admin.post("/v1/memories", {"namespace": NS, "kind": "fact", "body": told})
             for other in others:
                 body = {"body": {"text": f"door code {other}"}}
                 app.admin.post(f"/v1/memories/{other}/versions", body)

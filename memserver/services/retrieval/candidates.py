@@ -1,6 +1,7 @@
 """Candidates: the documents that the arms found, loaded within the caller's reach."""
 
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from memserver.domain.evidence import Belief, total
 from memserver.domain.items import Entry, SkillBody, Status, render
@@ -20,21 +21,38 @@ def load(
 ) -> list[Candidate]:
     """What was found and still exists in the scope's reach, best fused first, ties by id.
 
-    A hit whose row is gone, or whose version is no longer its item's head, is dropped: SQL is
-    the truth. Skills that fit the goal are grounded to it.
+    A hit whose row is gone is dropped: SQL is the truth. So that an item is found at every moment
+    of its life, one that the index still has by an earlier version comes with its present one.
+    Skills that fit the goal are grounded to it.
     """
     placed = standings(found)
-    entries = reader.entries_by_version(scope, list(placed))
-    runs_found = [document for document in placed if document not in entries]
+    versions = reader.entries_by_version(scope, list(placed))
+    heads = _heads(reader, scope, versions)
+    entries = {head.version.id: head for head in heads.values()}
+    runs_found = [document for document in placed if document not in versions]
     runs = reader.trajectories_by_id(scope, runs_found) if runs_found else {}
     beliefs = reader.beliefs(scope, list(entries))
     candidates = [
-        _of_entry(entry, placed[document], total(document, beliefs.get(document, ())), goal)
-        for document, entry in entries.items()
-        if entry.item.head == document
+        _of_entry(
+            head, placed[document], total(head.version.id, beliefs.get(head.version.id, ())), goal
+        )
+        for document, head in heads.items()
     ]
     candidates += [_of_run(run, placed[document]) for document, run in runs.items()]
     return sorted(candidates, key=lambda c: (-c.fused, str(c.document)))
+
+
+def _heads(reader: Reader, scope: Scope, versions: Mapping[UUID, Entry]) -> dict[UUID, Entry]:
+    """For each version that was found its item's present one, each item once. One whose task type
+    has changed since is left out: the index must say first whether it meets the question."""
+    heads = {document: e for document, e in versions.items() if e.item.head == document}
+    shown = {entry.item.id for entry in heads.values()}
+    earlier = {e.item.id: document for document, e in versions.items() if e.item.id not in shown}
+    for item_id, head in (reader.items_by_id(scope, list(earlier)) if earlier else {}).items():
+        document = earlier[item_id]
+        if head.version.task_type == versions[document].version.task_type:
+            heads[document] = head
+    return heads
 
 
 def _of_entry(entry: Entry, arms: dict[str, Standing], belief: Belief, goal: str) -> Candidate:
