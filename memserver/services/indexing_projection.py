@@ -1,6 +1,5 @@
 """From documents to points: windows, vectors that are kept in SQL, and what cannot be indexed."""
 
-import hashlib
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,13 +18,13 @@ from memserver.domain.ports import (
     Store,
     VectorIndex,
 )
+from memserver.services.version_vectors import STORED_AS, vector_name
 
 log = logging.getLogger(__name__)
 
 DOCUMENTS_TOGETHER = 256
 CHARACTERS_TOGETHER = 1_000_000
 ENCODED_TOGETHER = 32
-STORED_AS = np.dtype("<f4")
 
 # What one document can be to blame for. Anything else (a model that does not answer, a full
 # disk) is no reason to leave a document out, and is tried again.
@@ -109,7 +108,7 @@ class Projection:
 
     def _windows(self, group: Sequence[Document]) -> list[Window]:
         return [
-            Window(document, number, text, hashlib.sha256(text.encode()).hexdigest())
+            Window(document, number, text, vector_name(text))
             for document in group
             for number, text in enumerate(self._encoder.windows(document.text))
         ]

@@ -24,6 +24,7 @@ KEPT = 16_384
 """Vectors at most: 25 MB where they have 384 numbers."""
 ENCODED_TOGETHER = 32
 STORED_AS = np.dtype("<f4")
+"""How a vector lies in SQL, whatever machine wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class VersionVectors:
 
     def _looked_up(self, reader: Reader, texts: Mapping[bytes, str]) -> dict[bytes, Vector]:
         windows = {digest: self._encoder.windows(text)[0] for digest, text in texts.items()}
-        names = {digest: _digest(window).hex() for digest, window in windows.items()}
+        names = {digest: vector_name(window) for digest, window in windows.items()}
         by_name = self._stored(reader, list(dict.fromkeys(names.values())))
         unknown = {
             names[digest]: window
@@ -145,6 +146,11 @@ class VersionVectors:
 def text_of_run(run: Trajectory) -> str:
     """What the index holds of a run."""
     return " ".join(run.task.goal.split())
+
+
+def vector_name(window: str) -> str:
+    """Under which SQL keeps the vector of a window's text."""
+    return _digest(window).hex()
 
 
 def _digest(text: str) -> bytes:

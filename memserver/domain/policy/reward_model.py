@@ -45,11 +45,6 @@ def _design(features: Floats, positions: Rows, columns: int) -> Floats:
     return np.hstack([constant, features, np.eye(columns)[positions]])
 
 
-def _standard(features: Floats, log: Log) -> Floats:
-    values: Floats = (features - log.center) / log.scale
-    return values
-
-
 def _dealt(clusters: int, *, folds: int, seed: int) -> Rows:
     """A fold for each cluster, as even as can be."""
     order = np.argsort(np.random.default_rng(seed).random(clusters), kind="stable")

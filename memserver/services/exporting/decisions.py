@@ -8,8 +8,7 @@ from memserver.domain.decisions import Considered, Decision
 from memserver.services.exporting.rewards import Rewarded
 from memserver.services.exporting.splits import split_of
 from memserver.services.exporting.wording import Wording
-
-VECTOR = np.dtype("<f4")
+from memserver.services.version_vectors import STORED_AS
 
 
 class CandidateRow(TypedDict):
@@ -60,7 +59,7 @@ def decision_row(decision: Decision, came: Rewarded, wording: Wording) -> Decisi
         policy=decision.policy,
         schema=decision.schema,
         encoder=decision.encoder,
-        query_vector=None if vector is None else np.frombuffer(vector, VECTOR).tolist(),
+        query_vector=None if vector is None else np.frombuffer(vector, STORED_AS).tolist(),
         temperature=float(decision.temperature),
         exposure_slots=decision.exposure_slots,
         explored=decision.explored,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from memserver.domain.decisions import Considered, Decision
 from memserver.domain.errors import UnusablePolicy
 from memserver.domain.policies import BUILT_IN, Policy, PolicyState
-from memserver.domain.policy.features import NAMES
+from memserver.domain.policy.features import NAMES, SCHEMA_VERSION
 from memserver.domain.policy.off_policy import Evaluation, LoggedChoice, evaluate
 from memserver.domain.policy.sampling import SlotKind, probabilities
 from memserver.domain.policy.scorer import Scorer
@@ -21,7 +21,7 @@ from memserver.domain.scope import Scope
 from memserver.services.exporting.rewards import Rewarded, rewards_of
 from memserver.services.policies.serving import Scorers
 from memserver.services.retrieval.gates import never_helps
-from memserver.services.version_vectors import VersionVectors
+from memserver.services.version_vectors import STORED_AS, VersionVectors
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
@@ -101,7 +101,12 @@ class Proving:
             page = reader.decisions(
                 scope, where, PageRequest(READ_TOGETHER, cursor), newest_first=True
             )
-            fitting = [d for d in page.rows if d.policy == reference and d.encoder == self._encoder]
+            fitting = [
+                decision
+                for decision in page.rows
+                if (decision.policy, decision.encoder, decision.schema)
+                == (reference, self._encoder, SCHEMA_VERSION)
+            ]
             yield fitting[:left]
             left -= len(fitting)
             cursor = page.next_cursor
@@ -135,7 +140,7 @@ def choices_of(
         return
     features = np.array([candidate.features for candidate in admitted], np.float32)
     items = np.stack([vectors[candidate.id] for candidate in admitted])
-    query = np.frombuffer(decision.query_vector or b"", "<f4")
+    query = np.frombuffer(decision.query_vector or b"", STORED_AS)
     target = scorer.logits(query, items, features)
     behaviour = np.array([candidate.score for candidate in admitted])
     gated = decision.policy == BUILT_IN

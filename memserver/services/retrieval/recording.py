@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-import numpy as np
-
 from memserver.domain.decisions import Considered, Decision
 from memserver.domain.policy.features import SCHEMA_VERSION
 from memserver.domain.policy.sampling import Slot, draw
@@ -14,8 +12,7 @@ from memserver.domain.scope import Namespace, Scope
 from memserver.services.retrieval.query import Candidate, Packed, Query
 from memserver.services.retrieval.rankers import Chosen, Singles
 from memserver.services.retrieval.ranking import Ranked
-
-STORED_AS = np.dtype("<f4")
+from memserver.services.version_vectors import STORED_AS
 
 
 @dataclass(frozen=True, slots=True)
