@@ -5,7 +5,7 @@ case, fitted to outcomes by cross-entropy: Memento's parametric case value (Zhou
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -237,7 +237,9 @@ def train(config: Config, run: Run) -> Mapping[str, object]:
         # A run that goes on would not have taken this look, so it is in no checkpoint.
         if training.step % config.evaluate_every or training.best is None:
             reporter.record(training.step, {"validation_loss": training.look(tables)})
-        training.model.load_state_dict(cast(Mapping[str, Tensor], training.best))
+        if training.best is None:  # no look gave a number
+            raise Diverged(training.step)
+        training.model.load_state_dict(training.best)
         found = metrics(training.model, tables)
         reporter.record(training.step, found)
     said = {"steps": training.step, "best_step": training.best_step, "resumed_from": start}

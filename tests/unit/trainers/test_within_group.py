@@ -29,3 +29,12 @@ def test_graded_outcomes_make_pairs_too() -> None:
 
 def test_without_a_pair_there_is_no_figure() -> None:
     assert auc([1.0, 2.0], [1, 1], [0, 0]) is None
+
+
+def test_of_many_candidates_of_one_task_every_pair_counts() -> None:
+    rng = np.random.default_rng(0)
+    scores, outcomes = rng.integers(0, 50, 1100) / 50, rng.integers(0, 3, 1100) / 2
+    gap = np.sign(scores[:, None] - scores[None, :])
+    right = (gap[outcomes[:, None] > outcomes[None, :]] + 1) / 2
+    found = within_group_auc(scores, outcomes, np.zeros(1100, np.int64))
+    assert found == pytest.approx(np.mean(right))
