@@ -17,7 +17,7 @@ THREADS = 16
 PAUSE_S = 0.4
 """Between one thread's questions: the log of decisions has one writer, and moves stand in its
 queue."""
-CYCLES = 5
+CYCLES = 2
 """Of six moves each."""
 
 

@@ -21,7 +21,7 @@ from memserver.domain.policy.sampling import (
 )
 
 SCORES = [1.0, 0.2, -0.5, 0.7]
-DRAWS = 10_000
+DRAWS = 3_000
 
 scores = st.lists(st.floats(-30, 30), min_size=1, max_size=12)
 seeds = st.uuids()
