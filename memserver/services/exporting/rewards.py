@@ -35,7 +35,8 @@ def rewards_of(reader: Reader, scope: Scope, decisions: Sequence[Decision]) -> d
 
     A source's score is what it credited to the decision's candidates; where it credited none of
     them, the outcome of the run counts. A run speaks only for what its own sender asked, which
-    holds for all that was told in its name.
+    holds for all that was told in its name. Of a retrieve without a run only those may speak who
+    may write the namespace whose policy decided.
     """
     evidence = reader.evidence_of_causes(scope, list({decision.unit for decision in decisions}))
     runs = _runs(reader, scope, decisions)
@@ -70,9 +71,10 @@ def _rewarded(decision: Decision, evidence: Sequence[Evidence], run: RunBrief | 
     if run is not None and run.sender != decision.asked_by:
         return Rewarded({}, {}, group)
     candidates = {candidate.id for candidate in decision.candidates}
+    beside = decision.namespaces[1:] if run is None else ()
     told: dict[str, list[Evidence]] = {}
     for piece in standing(evidence):
-        if piece.subject in candidates:
+        if piece.subject in candidates and piece.namespace not in beside:
             told.setdefault(piece.source, []).append(piece)
     rewards = {source: _mean(pieces) for source, pieces in sorted(told.items())}
     if run is not None and run.outcome is not None:

@@ -134,6 +134,7 @@ class PolicyReads(View):
                 TRAJECTORY.c.id,
                 TRAJECTORY.c.outcome,
                 DECISION.c.created_at,
+                DECISION.c.explored,
             )
             .join_from(
                 DECISION,
@@ -154,20 +155,25 @@ class PolicyReads(View):
             .order_by(DECISION.c.created_at.desc(), TRAJECTORY.c.id.desc())
             .limit(limit)
         )
-        return [ScoredRun(policy, unit, outcome["score"], at) for policy, unit, outcome, at in rows]
+        return [
+            ScoredRun(policy, unit, outcome["score"], at, explored)
+            for policy, unit, outcome, at, explored in rows
+        ]
 
     def _told_of_retrieves(
         self, namespace: Namespace, since: datetime, limit: int
     ) -> list[ScoredRun]:
         """Feedback is a piece of evidence for each version that was packed, of which any says
-        how the retrieve turned out."""
+        how the retrieve turned out. It lies in the first namespace of the retrieve that its
+        sender may write: who may write only another one does not judge this one's policies."""
         told = and_(
             EVIDENCE.c.cause == DECISION.c.id,
             EVIDENCE.c.tenant_id == DECISION.c.tenant_id,
+            EVIDENCE.c.namespace_id == DECISION.c.namespace_id,
             *_standing(),
         )
         retrieves = self._all(
-            select(DECISION.c.policy, DECISION.c.id, DECISION.c.created_at)
+            select(DECISION.c.policy, DECISION.c.id, DECISION.c.created_at, DECISION.c.explored)
             .where(
                 DECISION.c.namespace_id == namespace.id,
                 DECISION.c.created_at >= since,
@@ -184,12 +190,16 @@ class PolicyReads(View):
                 .where(
                     EVIDENCE.c.cause.in_(some),
                     EVIDENCE.c.tenant_id == namespace.tenant,
+                    EVIDENCE.c.namespace_id == namespace.id,
                     *_standing(),
                 )
                 .order_by(EVIDENCE.c.position)
             )
             scores |= dict(self._all(oldest_first))
-        return [ScoredRun(policy, unit, scores[unit], at) for policy, unit, at in retrieves]
+        return [
+            ScoredRun(policy, unit, scores[unit], at, explored)
+            for policy, unit, at, explored in retrieves
+        ]
 
     def namespaces_with_policies(self) -> tuple[Namespace, ...]:
         ids = self._all(

@@ -84,6 +84,22 @@ def test_a_retrieve_without_a_run_counts_by_the_feedback_on_it(world: World) -> 
     assert untold.id not in {one.unit for one in _scored(world, here)}
 
 
+def test_who_may_write_only_another_namespace_of_a_retrieve_does_not_judge_it(
+    world: World,
+) -> None:
+    here, there = world.namespace("a"), world.namespace("b")
+    both, told = (
+        replace(_decide(world, here, minute), id=uuid4(), namespaces=(here, there))
+        for minute in (1, 2)
+    )
+    for decision in (both, told):
+        world.store.write(lambda tx, one=decision: tx.add_decision(one))
+    _tell(world, here, told, 0.75)
+    for decision in (both, told):
+        _tell(world, there, decision, 0.0)
+    assert [(one.unit, one.score) for one in _scored(world, here)] == [(told.id, 0.75)]
+
+
 def test_feedback_on_a_retrieve_that_belongs_to_a_run_does_not_count_beside_it(
     world: World,
 ) -> None:

@@ -188,6 +188,21 @@ def test_feedback_on_one_retrieve_of_a_run_is_not_feedback_on_another(loop: Loop
     assert loop.came_of(bad).rewards["outcome"] == 0.0
 
 
+def test_who_may_write_only_another_namespace_of_a_retrieve_gives_it_no_reward(
+    loop: Loop,
+) -> None:
+    here, there = loop.entries(1)[0], loop.world.entry(loop.world.namespace("there"))
+    loop.world.apply(*rows_of(there))
+    decision = replace(
+        loop.retrieved(here, there), namespaces=(loop.namespace, there.item.namespace)
+    )
+    told = [loop.world.evidence(one, 0.0, cause=decision.id, source=HUMAN) for one in (here, there)]
+    loop.world.apply(told[1])
+    assert loop.came_of(decision).rewards == {}
+    loop.world.apply(told[0])
+    assert loop.came_of(decision).credits == {here.version.id: 1.0}
+
+
 def test_what_a_deleted_run_taught_still_counts(loop: Loop) -> None:
     [entry] = loop.entries(1)
     decision = loop.retrieved(entry, run=(run_id := uuid4()))
