@@ -160,12 +160,19 @@ def open_dataset(folder: Path) -> DatasetFolder:
             sha256=said["sha256"],
             encoder=said["encoder"],
             dimension=said["dimension"],
-            decisions_file=said["files"]["decisions"],
-            vectors_file=said["files"]["vectors"],
+            decisions_file=_beside(file, said["files"]["decisions"]),
+            vectors_file=_beside(file, said["files"]["vectors"]),
         )
     except (KeyError, TypeError) as error:
         raise InvalidDataset(file, f"it lacks {error}") from error
     return DatasetFolder(folder, manifest)
+
+
+def _beside(manifest: Path, name: str) -> str:
+    """The name of a file in the dataset's own folder; no manifest points out of it."""
+    if name in ("", "..") or Path(name).name != name:
+        raise InvalidDataset(manifest, f"it names {name!r}, which is no file of its folder")
+    return name
 
 
 def canonical_line(row: Row) -> bytes:

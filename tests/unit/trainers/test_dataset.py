@@ -133,6 +133,14 @@ def test_a_line_that_is_no_json_is_named(tmp_path: Path) -> None:
         list(folder.decisions())
 
 
+@pytest.mark.parametrize("name", ["../decisions.jsonl", "/dev/zero", "..", ""])
+def test_a_file_out_of_the_folder_is_not_read(tmp_path: Path, name: str) -> None:
+    folder = dataset(tmp_path, tasks=5).folder
+    edit(folder / "manifest.json", lambda said: said["files"].update(decisions=name))
+    with pytest.raises(InvalidDataset, match="no file of its folder"):
+        open_dataset(folder)
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     folder = dataset(tmp_path)
     (tmp_path / "vectors.jsonl").unlink()
