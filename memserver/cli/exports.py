@@ -1,6 +1,5 @@
 """`memserver export`: memories, runs and decisions out, for other servers and for trainers."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Annotated
 import typer
 
 from memserver.cli.dataset_folder import Dataset, OtherSchema, write_dataset
-from memserver.cli.output import bar, complain, print_json, remark, say
+from memserver.cli.output import bar, complain, print_json, remark, say, write_json
 from memserver.cli.row_files import Format, Row, arriving_file, open_rows
 from memserver.cli.session import REFUSED, ApiKey, Json, Namespace, Url, session
 from memserver.services.exporting.lines import line_of
@@ -96,7 +95,7 @@ def export(
     with session(context).memory(url, api_key) as memory:
         if output is None:
             for row in asked.rows(memory):
-                sys.stdout.write(line_of(row).decode())
+                write_json(line_of(row).decode())
         elif what is What.DECISIONS:
             _tell_of_folder(_write_folder(memory, asked, output, format), output, as_json=json)
         else:

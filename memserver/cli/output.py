@@ -1,6 +1,7 @@
 """What a command prints: tables for people or JSON for machines on stdout, all else on stderr."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ M = TypeVar("M", bound=BaseModel)
 PIPE_COLUMNS = 200
 MOST_PARTS = 8
 MOST_RECORDS = 50
+_COMMANDS = re.compile("[\x7f-\x9f]")
 
 
 def print_json(value: BaseModel | Mapping[str, Any]) -> None:
@@ -27,7 +29,12 @@ def print_json(value: BaseModel | Mapping[str, Any]) -> None:
         line = value.model_dump_json()
     else:
         line = json.dumps(value, ensure_ascii=False)
-    sys.stdout.write(line + "\n")
+    write_json(line + "\n")
+
+
+def write_json(text: str) -> None:
+    """JSON as it is, but for what JSON leaves unescaped and some terminals take for commands."""
+    sys.stdout.write(_COMMANDS.sub(lambda found: f"\\u{ord(found.group()):04x}", text))
 
 
 def say(sentence: str) -> None:
