@@ -34,12 +34,13 @@ TRAINED, HELD_OUT = "train", "test"
 
 @dataclass(frozen=True)
 class Loop:
-    """How many runs each phase takes. A canary and a guardrail take as many as they need, in
-    stretches, but no more than `most`."""
+    """How many runs each phase takes: `exploring` to learn from, `proving` to judge by. A canary
+    and a guardrail take as many as they need, in stretches, but no more than `most`."""
 
     seed: int = 1
     before: int = 200
-    exploring: int = 2_000
+    exploring: int = 1_200
+    proving: int = 1_700
     stretch: int = 100
     most: int = 1_500
     after: int = 200
@@ -77,10 +78,11 @@ class Walk:
             "policy", "explore", *_in("--mode", "learning", "--temperature", "1", "--share", "1")
         )
         yield self._phase("exploring", self._fleet(TRAINED, loop.exploring))
-        self._say("policy", "explore", *_in("--mode", "fixed"))
-
         good = self._trained()
         bad = self._registered(self._worse(self._folder / "run" / "policy"))
+        # What comes after the training is what proves.
+        yield self._phase("exploring on", self._fleet(TRAINED, loop.proving))
+        self._say("policy", "explore", *_in("--mode", "fixed"))
         yield Phase("evaluated", _brief(self._say("policy", "evaluate", good)))
         yield Phase("worse, evaluated", _brief(self._say("policy", "evaluate", bad)))
         yield Phase("worse, refused", {"refused": self._refused("policy", "canary", bad)})
@@ -249,9 +251,10 @@ def command(arguments: Sequence[str]) -> Iterator[Mapping[str, object]]:
     parser = argparse.ArgumentParser(prog="memserver-bench loop", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="which world")
     parser.add_argument("--exploring", type=int, default=Loop.exploring, help="runs to learn from")
+    parser.add_argument("--proving", type=int, default=Loop.proving, help="runs to judge by")
     parser.add_argument("--picture", type=Path, default=None, help="an SVG of the success rate")
     given = parser.parse_args(arguments)
-    loop = Loop(seed=given.seed, exploring=given.exploring)
+    loop = Loop(seed=given.seed, exploring=given.exploring, proving=given.proving)
     phases: list[Phase] = []
     with tempfile.TemporaryDirectory(prefix="memserver-loop-") as folder:
         for phase in run(loop, Path(folder)):

@@ -104,9 +104,11 @@ def exploration_id(namespace: Namespace, role: PolicyRole) -> UUID:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """One run that a policy served, and how it turned out, in [0, 1]."""
+    """One run that a policy served, and how it turned out, in [0, 1]. One that `explored` tells
+    less of the policy."""
 
     policy: str
     unit: UUID
     score: float
     at: datetime
+    explored: bool = False

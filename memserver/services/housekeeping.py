@@ -5,7 +5,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 SERVER = UUID(int=0)
 """The actor of what nobody asked for."""
 FORGOTTEN_TOGETHER = 1_000
+FORGETS_EVERY = timedelta(minutes=10)
+"""Looking for decisions to forget counts all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Housekeeping:
         self._every_s = every_s
         self._guarded_at: int | None = None
         self._stopping = threading.Event()
+        self._forget_at: datetime | None = None
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
 
     @property
@@ -65,7 +68,10 @@ class Housekeeping:
             self._thread.join()
 
     def look(self) -> None:
-        parts: tuple[Callable[[], object], ...] = (self.guard, self.forget)
+        parts: list[Callable[[], object]] = [self.guard]
+        if self._forget_at is None or self._clock() >= self._forget_at:
+            self._forget_at = self._clock() + FORGETS_EVERY
+            parts.append(self.forget)
         for part in parts:
             try:
                 part()

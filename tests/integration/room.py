@@ -121,6 +121,9 @@ class Room:
     def look(self) -> None:
         self.app.server.services.housekeeping.look()
 
+    def forget(self) -> None:
+        self.app.server.services.housekeeping.forget()
+
     # --- planting
 
     def plant(self, like: Decision, count: int, *, score: Score) -> list[Decision]:

@@ -323,7 +323,7 @@ def test_old_decisions_go_and_what_was_learnt_from_them_stays(policy_app: App) -
     item = reply["items"][0]["id"]
     believed = room.caller.get(f"/v1/memories/{item}")["version"]["belief"]
     assert believed["outcomes"] == 1
-    room.look()
+    room.forget()
     statuses = [
         room.caller("GET", f"/v1/decisions/{decision.id}").status_code
         for decision in (old, young, new)

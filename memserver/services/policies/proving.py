@@ -19,6 +19,7 @@ from memserver.domain.policy.scorer import Scorer
 from memserver.domain.ports import DecisionFilter, PageRequest, Reader, Store
 from memserver.domain.scope import Scope
 from memserver.services.exporting.rewards import Rewarded, rewards_of
+from memserver.services.exporting.splits import Split, split_of
 from memserver.services.policies.serving import Scorers
 from memserver.services.retrieval.gates import never_helps
 from memserver.services.version_vectors import STORED_AS, VersionVectors
@@ -30,6 +31,7 @@ MOST_DECISIONS = 5_000
 MOST_READ = 20_000
 """Decisions that are looked through for those; older ones tell nothing."""
 READ_TOGETHER = 200
+REPLAYED_WITHIN = 1e-4
 CONFIDENCE = 0.95
 LEAST_EFFECTIVE = 200
 """Effective sample size from which on an estimate may open a canary."""
@@ -63,7 +65,9 @@ class Proving:
     ) -> Proof:
         """Estimates `policy` and what is active now from the newest decisions in which the
         active policy explored and whose outcome is known, both as they would answer without
-        exploring. Raises `UnusablePolicy` where this server cannot load it."""
+        exploring. Decisions that the policy may have been trained on are left out: those made
+        before it was registered, about tasks of the training split. Raises `UnusablePolicy` where
+        this server cannot load it."""
         active = next(
             (
                 one
@@ -77,13 +81,30 @@ class Proving:
             scorer = self._scorers(reader, policy)
         except (ValueError, LookupError) as error:
             raise UnusablePolicy(str(error)) from error
-        choices = [
-            choice
-            for page in self._explored(reader, scope, policy, reference, since)
-            for choice in self._choices(reader, scope, page, scorer)
-        ]
+        choices = list(self._choices(reader, scope, policy, scorer, reference, since))
         found = evaluate(choices, confidence=CONFIDENCE)
         return Proof(policy.id, reference, since, found, _refusal(found, reference))
+
+    def _choices(
+        self,
+        reader: Reader,
+        scope: Scope,
+        policy: Policy,
+        scorer: Scorer,
+        reference: str,
+        since: datetime | None,
+    ) -> Iterator[LoggedChoice]:
+        """Those of at most MOST_DECISIONS decisions, newest first."""
+        left = MOST_DECISIONS
+        for page in self._explored(reader, scope, policy, reference, since):
+            told = self._told(reader, scope, page, registered=policy.created_at)[:left]
+            wanted = dict.fromkeys(c.id for decision, _ in told for c in decision.admitted)
+            vectors = self._vectors.of(reader, scope, list(wanted))
+            for decision, rewarded in told:
+                yield from choices_of(decision, rewarded, scorer, vectors)
+            left -= len(told)
+            if left <= 0:
+                return
 
     def _explored(
         self,
@@ -93,35 +114,37 @@ class Proving:
         reference: str,
         since: datetime | None,
     ) -> Iterator[list[Decision]]:
-        """Newest first, page by page, at most MOST_DECISIONS in all."""
+        """Page by page, newest first: decisions of the reference by this server's encoder and
+        feature schema."""
         where = DecisionFilter(policy.namespace.id, since=since, explored=True)
         cursor: str | None = None
-        left = MOST_DECISIONS
         for _ in range(MOST_READ // READ_TOGETHER):
             page = reader.decisions(
                 scope, where, PageRequest(READ_TOGETHER, cursor), newest_first=True
             )
-            fitting = [
+            yield [
                 decision
                 for decision in page.rows
                 if (decision.policy, decision.encoder, decision.schema)
                 == (reference, self._encoder, SCHEMA_VERSION)
             ]
-            yield fitting[:left]
-            left -= len(fitting)
             cursor = page.next_cursor
-            if cursor is None or left <= 0:
+            if cursor is None:
                 return
 
-    def _choices(
-        self, reader: Reader, scope: Scope, decisions: Sequence[Decision], scorer: Scorer
-    ) -> Iterator[LoggedChoice]:
+    @staticmethod
+    def _told(
+        reader: Reader, scope: Scope, decisions: Sequence[Decision], *, registered: datetime
+    ) -> list[tuple[Decision, Rewarded]]:
+        """Those whose outcome is known and that no training can have seen."""
         rewarded = rewards_of(reader, scope, decisions)
-        known = [d for d in decisions if d.query_vector and "outcome" in rewarded[d.id].rewards]
-        wanted = dict.fromkeys(c.id for decision in known for c in decision.admitted)
-        vectors = self._vectors.of(reader, scope, list(wanted))
-        for decision in known:
-            yield from choices_of(decision, rewarded[decision.id], scorer, vectors)
+        return [
+            (decision, found)
+            for decision in decisions
+            if decision.query_vector
+            and "outcome" in (found := rewarded[decision.id]).rewards
+            and (decision.created_at >= registered or split_of(found.group) is not Split.TRAIN)
+        ]
 
 
 def choices_of(
@@ -132,8 +155,8 @@ def choices_of(
 ) -> Iterator[LoggedChoice]:
     """The packed places of a decision, each with what could have stood there. The reference is
     the policy that made the decision, had it not explored: the built-in one leaves out what its
-    gate on beliefs refuses. A candidate that has gone since cannot be scored: then the decision
-    tells nothing.
+    gate on beliefs refuses. Where a candidate has gone since it cannot be scored, and where the
+    log does not replay it cannot be reweighed: then the decision tells nothing.
     """
     admitted = decision.admitted
     if not admitted or any(candidate.id not in vectors for candidate in admitted):
@@ -147,6 +170,7 @@ def choices_of(
     reference = np.where([gated and _kept_out(one) for one in admitted], -1e9, behaviour)
     shares = _shares(decision, rewarded)
     taken: list[int] = []
+    choices: list[LoggedChoice] = []
     for place, index in enumerate(_places(admitted)):
         candidate = admitted[index]
         if not candidate.packed:
@@ -158,7 +182,9 @@ def choices_of(
             else probabilities(behaviour, temperature=decision.temperature, taken=taken)
         )
         if candidate.slot != SlotKind.FORCED:
-            yield LoggedChoice(
+            if not np.isclose(chances[index], candidate.propensity, rtol=REPLAYED_WITHIN):
+                return
+            choice = LoggedChoice(
                 decision=str(decision.id),
                 cluster=rewarded.group,
                 slot=place,
@@ -170,7 +196,9 @@ def choices_of(
                 reference=probabilities(reference, temperature=0, taken=taken)[left],
                 reward=rewarded.rewards["outcome"] * shares.get(candidate.id, 0.0),
             )
+            choices.append(choice)
         taken.append(index)
+    yield from choices
 
 
 def _places(admitted: Sequence[Considered]) -> list[int]:

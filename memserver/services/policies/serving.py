@@ -43,23 +43,27 @@ LoadScorer = Callable[[Reader, Policy], Scorer]
 
 
 class Scorers:
-    """Scorers by the hash of their weights: what is once loaded serves every later request, and
+    """Scorers by their weights: what is once loaded serves every later request, and
     a promotion is picked up by whoever reads the policy's row next. Those that were used last
     are kept."""
 
     def __init__(self, encoder: Encoder, *, kept_bytes: int = KEPT_BYTES) -> None:
         self._encoder = encoder
         self._kept_bytes = kept_bytes
-        self._kept: OrderedDict[str, _Loaded] = OrderedDict()
+        self._kept: OrderedDict[tuple[object, ...], _Loaded] = OrderedDict()
         self._lock = threading.Lock()
 
     def __call__(self, reader: Reader, policy: Policy) -> Scorer:
         """Raises `InvalidPolicy`, also where the encoder has changed since the policy was
         registered, and `LookupError` where the weights are gone."""
+        # What they were trained with is part of what they are: equal weights under another
+        # manifest are another policy.
+        said = (policy.manifest.get(name) for name in ("encoder", "dimension", "feature_schema"))
+        key = (policy.weights_hash, policy.kind, *said)
         with self._lock:
-            known = self._kept.get(policy.weights_hash)
+            known = self._kept.get(key)
             if known is not None:
-                self._kept.move_to_end(policy.weights_hash)
+                self._kept.move_to_end(key)
                 return known.scorer
         manifest = decoded(json.dumps(policy.manifest).encode())
         unfit = differences(
@@ -72,7 +76,7 @@ class Scorers:
             raise LookupError(f"the weights {policy.weights_hash} are not stored")
         loaded = _Loaded(PolicyFolder(manifest, weights).scorer(), len(weights))
         with self._lock:
-            self._kept[policy.weights_hash] = loaded
+            self._kept[key] = loaded
             while len(self._kept) > 1 and self.size > self._kept_bytes:
                 self._kept.popitem(last=False)
         return loaded.scorer

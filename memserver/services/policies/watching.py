@@ -28,7 +28,8 @@ class Trial:
     """A policy's runs against those it is compared with: the runs beside it for a canary, those
     before it for an active policy. A run belongs to a canary by its assignment, so that one that
     the policy failed to serve counts as its own. `difference` is an interval that holds however
-    often it is looked at; None where there are too few runs."""
+    often it is looked at, for the first MOST_RUNS runs; past these it is over the newest of them,
+    and errs a little more often than it says. None where there are too few runs."""
 
     policy: Policy
     runs: int
@@ -64,7 +65,7 @@ def trial(reader: Reader, policy: Policy) -> Trial:
         share = policy.share
         found = difference(own, others, share=share, confidence=CONFIDENCE) if share < 1 else None
     else:
-        own = _scores(run for run in runs if run.policy == policy.name)
+        own = _scores(_unexplored(runs, policy.name))
         others = list(policy.baseline)
         found = against(own, others, confidence=CONFIDENCE)
     return Trial(
@@ -89,7 +90,13 @@ def can_fail(policy: Policy) -> bool:
 def scores_under(reader: Reader, policy: Policy, name: str, since: datetime) -> tuple[float, ...]:
     """The newest scores of runs that the policy called `name` served in this namespace."""
     runs = reader.scored_runs(policy.namespace, since=since, limit=MOST_RUNS)
-    return tuple(_scores(run for run in runs if run.policy == name)[-BASELINE_RUNS:])
+    return tuple(_scores(_unexplored(runs, name))[-BASELINE_RUNS:])
+
+
+def _unexplored(runs: Iterable[ScoredRun], name: str) -> Iterable[ScoredRun]:
+    """Exploring costs success, and how much of it there is changes: an active policy is compared
+    with what came before by the runs of either that left nothing to chance."""
+    return (run for run in runs if run.policy == name and not run.explored)
 
 
 def _verdict(found: Interval | None) -> Verdict:

@@ -1,7 +1,9 @@
 """How a logged decision becomes choices that an estimate can reweigh."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -12,9 +14,12 @@ from memserver.domain.decisions import Considered, Decision
 from memserver.domain.policies import BUILT_IN
 from memserver.domain.policy.features import Features
 from memserver.domain.policy.off_policy import LoggedChoice
-from memserver.domain.scope import Namespace
+from memserver.domain.ports import Reader, RunBrief
+from memserver.domain.scope import Namespace, Role, Scope
+from memserver.domain.trajectories import Outcome, OutcomeSource, Task
 from memserver.services.exporting.rewards import Rewarded
-from memserver.services.policies.proving import choices_of
+from memserver.services.exporting.splits import Split, group_of_goal, split_of
+from memserver.services.policies.proving import Proving, choices_of
 
 HERE = Namespace(1, uuid4(), "here")
 A, B, C = (uuid4() for _ in range(3))
@@ -59,6 +64,16 @@ def considered(
 
 
 def decision(*candidates: Considered, policy: str = BUILT_IN, temperature: float = 1.0) -> Decision:
+    """Each place with the probability that its kind and the places before it give."""
+    admitted = [one for one in candidates if one.gated is None]
+    left = list(admitted)
+    known: dict[UUID, float] = {}
+    for one in sorted((one for one in admitted if one.rank), key=lambda one: one.rank or 0):
+        weights = np.exp(np.array([other.score for other in left]) / temperature)
+        chance = weights[left.index(one)] / weights.sum()
+        known[one.id] = 1 / len(left) if one.slot == "exposure" else float(chance)
+        left.remove(one)
+    candidates = tuple(replace(one, propensity=known.get(one.id, 0.0)) for one in candidates)
     return Decision(
         id=uuid4(),
         tenant=HERE.tenant,
@@ -144,6 +159,52 @@ def test_a_decision_of_which_a_candidate_is_gone_tells_nothing() -> None:
     assert choices(replace(of, candidates=())) == []
 
 
+def test_a_decision_that_does_not_replay_tells_nothing() -> None:
+    of = decision(considered(A, 1), considered(B, 2), considered(C, None))
+    first, *rest = of.candidates
+    assert len(choices(of)) == 2
+    assert choices(replace(of, candidates=(replace(first, propensity=0.5), *rest))) == []
+
+
 def test_what_the_gates_kept_out_is_no_candidate() -> None:
     (found,) = choices(decision(considered(A, None, gated="inactive"), considered(B, 1)))
     assert len(found.features) == 1
+
+
+class TestWhatTrainingMayHaveSeen:
+    """A policy that has learnt its log by heart must not be proved by it."""
+
+    registered = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+    def told(self, goal: str, at: datetime) -> bool:
+        run, sender = uuid4(), uuid4()
+        of = replace(decision(considered(A, 1)), trajectory_id=run, asked_by=sender, created_at=at)
+        brief = RunBrief(
+            run, Task(goal), Outcome(1.0, True, OutcomeSource.ENVIRONMENT), None, sender
+        )
+        scope = Scope(HERE.tenant, sender, Role.ADMIN, ("**",))
+        reader = cast(Reader, Runs({run: brief}))
+        return bool(Proving._told(reader, scope, [of], registered=self.registered))
+
+    def test_before_it_was_registered_only_tasks_that_are_held_back_count(self) -> None:
+        before = self.registered - timedelta(hours=1)
+        goals = [f"open door {number}" for number in range(60)]
+        held_back = [split_of(group_of_goal(goal)) is not Split.TRAIN for goal in goals]
+        assert [self.told(goal, before) for goal in goals] == held_back
+        assert {*held_back} == {True, False}
+
+    def test_what_came_after_counts_whatever_the_task(self) -> None:
+        assert all(self.told(f"open door {number}", self.registered) for number in range(20))
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs whose outcomes nobody has credited to anything."""
+
+    runs: dict[UUID, RunBrief]
+
+    def evidence_of_causes(self, scope: Scope, causes: Sequence[UUID]) -> dict[UUID, Any]:
+        return {}
+
+    def runs_in_brief(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, RunBrief]:
+        return {one: self.runs[one] for one in ids}
