@@ -39,6 +39,7 @@ class Verb(StrEnum):
     SHADOW_POLICY = "shadow_policy"
     CANARY_POLICY = "canary_policy"
     PROMOTE_POLICY = "promote_policy"
+    RETIRE_POLICY = "retire_policy"
     ROLL_BACK_POLICY = "roll_back_policy"
     DEMOTE_POLICY = "demote_policy"
     EXPLORE = "explore"

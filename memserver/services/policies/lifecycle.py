@@ -221,7 +221,7 @@ class Lifecycle:
         policy = self._for_admin(tx, scope, policy_id)
         if policy.state is PolicyState.ACTIVE:
             raise WrongState("policy", policy.id, policy.state, "retired; roll it back instead")
-        return self._move(tx, scope, Verb.SHADOW_POLICY, policy, PolicyState.RETIRED, reason)
+        return self._move(tx, scope, Verb.RETIRE_POLICY, policy, PolicyState.RETIRED, reason)
 
     def demote(self, tx: Writer, server: Scope, failed: Trial) -> Moved | None:
         """The guardrail: a canary that does worse goes back into the shadow, an active policy
