@@ -136,7 +136,7 @@ def canary(
     context: typer.Context,
     policy_id: PolicyId,
     share: Annotated[
-        float, typer.Option("--share", min=0, max=1, help="Part of the runs, assigned by hash.")
+        float, typer.Option("--share", help="Part of the runs, between 0 and 1, assigned by hash.")
     ] = 0.1,
     override: Override = "",
     url: Url = None,
