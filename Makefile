@@ -13,7 +13,9 @@ READY := $(VENV)/.ready
 TORCH ?= cpu
 TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-PYTEST ?= $(BIN)/python -m pytest -rs
+# A file's tests share what they start, so they stay together; one process after another: JOBS=0.
+JOBS ?= 2
+PYTEST ?= $(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile
 
 # No test may reach for a model hub, and a PostgreSQL in a test wants a private runtime folder.
 OFFLINE := HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
@@ -67,7 +69,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 docs-check: $(READY)
-	@$(OFFLINE) $(PYTEST) tests/docs $(ARGS)
+	@$(OFFLINE) $(BIN)/python -m pytest -rs tests/docs $(ARGS)
 
 wheel-test: $(READY)
 	@work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
