@@ -41,6 +41,7 @@ def run(latency: Latency, of: Material, folder: Path) -> dict[str, Any]:
     server = ServerProcess(default_command(), folder / "data")
     try:
         fill(server, latency, of, folder)
+        server.stop()
         start(server)
         asked = questions(of, Random(f"{latency.seed} learned"))
         tensors = made_up(384, latency.seed)

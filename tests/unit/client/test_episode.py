@@ -206,7 +206,9 @@ def test_a_score_outside_zero_to_one_is_refused_where_it_is_given(begin, score):
         episode.finish(score=1.0, success=True)
 
 
-@pytest.mark.parametrize("value", [float("nan"), object(), "\ud800", {1, 2}], ids=str)
+@pytest.mark.parametrize(
+    "value", [float("nan"), object(), "\ud800", {1, 2}], ids=lambda value: type(value).__name__
+)
 def test_metadata_that_cannot_be_sent_is_refused_at_its_step(server, begin, value):
     with begin() as episode:
         with pytest.raises(InvalidRequest, match="JSON"):
