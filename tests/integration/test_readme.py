@@ -72,7 +72,7 @@ def memserver(served: Running) -> Callable[..., str]:
     def no_server(_: object) -> None:
         raise AssertionError("only the running server is asked")
 
-    program = build(ServerCommands(no_server, no_server, no_server))
+    program = build(ServerCommands(no_server, no_server, no_server, no_server))
 
     def run(*arguments: str) -> str:
         env = {"MEMSERVER_URL": served.url, "MEMSERVER_API_KEY": served.key}
