@@ -18,7 +18,8 @@ PAUSE_S = 0.4
 """Between one thread's questions: the log of decisions has one writer, and moves stand in its
 queue."""
 CYCLES = 2
-"""Of six moves each."""
+"""Of six moves each, at least; more where moves are quick, so that askers meet them."""
+SWAPPING_S = 3.0
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,9 @@ def _swapped(room: Room, principles: str, notes: str) -> list[Served]:
         served.append(Served(now, since, perf_counter()))
         now, since = becomes, began
 
-    for _ in range(CYCLES):
+    began_at, cycles = perf_counter(), 0
+    while cycles < CYCLES or perf_counter() - began_at < SWAPPING_S:
+        cycles += 1
         move(principles, principles)
         move(notes, notes)
         move("", principles)
