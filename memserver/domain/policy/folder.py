@@ -173,7 +173,7 @@ def unpacked(data: bytes) -> PolicyFolder:
         zlib.error,
         struct.error,
         EOFError,
-        NotImplementedError,
+        NotImplementedError,  # what zipfile says of a feature that it lacks
         ValueError,
     ) as error:
         raise InvalidPolicy(f"The zip is damaged: {error}.") from error

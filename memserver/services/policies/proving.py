@@ -13,8 +13,9 @@ from memserver.domain.decisions import Considered, Decision
 from memserver.domain.errors import UnusablePolicy
 from memserver.domain.policies import BUILT_IN, Policy, PolicyState
 from memserver.domain.policy.features import NAMES, SCHEMA_VERSION
+from memserver.domain.policy.logged_ranking import LoggedRanking, Place
 from memserver.domain.policy.off_policy import Evaluation, LoggedChoice, evaluate
-from memserver.domain.policy.sampling import SlotKind, probabilities
+from memserver.domain.policy.sampling import SlotKind
 from memserver.domain.policy.scorer import Scorer
 from memserver.domain.ports import DecisionFilter, PageRequest, Reader, Store
 from memserver.domain.scope import Scope
@@ -31,7 +32,6 @@ MOST_DECISIONS = 5_000
 MOST_READ = 20_000
 """Decisions that are looked through for those; older ones tell nothing."""
 READ_TOGETHER = 200
-REPLAYED_WITHIN = 1e-4
 CONFIDENCE = 0.95
 LEAST_EFFECTIVE = 200
 """Effective sample size from which on an estimate may open a canary."""
@@ -152,7 +152,7 @@ def choices_of(
     rewarded: Rewarded,
     scorer: Scorer,
     vectors: Mapping[UUID, Singles],
-) -> Iterator[LoggedChoice]:
+) -> list[LoggedChoice]:
     """The packed places of a decision, each with what could have stood there. The reference is
     the policy that made the decision, had it not explored: the built-in one leaves out what its
     gate on beliefs refuses. Where a candidate has gone since it cannot be scored, and where the
@@ -160,7 +160,7 @@ def choices_of(
     """
     admitted = decision.admitted
     if not admitted or any(candidate.id not in vectors for candidate in admitted):
-        return
+        return []
     features = np.array([candidate.features for candidate in admitted], np.float32)
     items = np.stack([vectors[candidate.id] for candidate in admitted])
     query = np.frombuffer(decision.query_vector or b"", STORED_AS)
@@ -168,53 +168,29 @@ def choices_of(
     behaviour = np.array([candidate.score for candidate in admitted])
     gated = decision.policy == BUILT_IN
     reference = np.where([gated and _kept_out(one) for one in admitted], -1e9, behaviour)
-    shares = _shares(decision, rewarded)
-    taken: list[int] = []
-    choices: list[LoggedChoice] = []
-    for place, index in enumerate(_places(admitted)):
-        candidate = admitted[index]
-        if not candidate.packed:
-            break
-        left = [n for n in range(len(admitted)) if n not in taken]
-        chances = (
-            np.full(len(admitted), 1 / len(left))
-            if candidate.slot == SlotKind.EXPOSURE
-            else probabilities(behaviour, temperature=decision.temperature, taken=taken)
-        )
-        if candidate.slot != SlotKind.FORCED:
-            if not np.isclose(chances[index], candidate.propensity, rtol=REPLAYED_WITHIN):
-                return
-            choice = LoggedChoice(
-                decision=str(decision.id),
-                cluster=rewarded.group,
-                slot=place,
-                features=features[left],
-                taken=left.index(index),
-                propensity=candidate.propensity,
-                behaviour=chances[left],
-                target=probabilities(target, temperature=0, taken=taken)[left],
-                reference=probabilities(reference, temperature=0, taken=taken)[left],
-                reward=rewarded.rewards["outcome"] * shares.get(candidate.id, 0.0),
+    packed = sorted(
+        (candidate.rank, index)
+        for index, candidate in enumerate(admitted)
+        if candidate.packed and candidate.rank is not None
+    )
+    ranking = LoggedRanking(
+        decision=str(decision.id),
+        cluster=rewarded.group,
+        features=features,
+        scores=behaviour,
+        temperature=decision.temperature,
+        places=[
+            Place(
+                index,
+                admitted[index].slot or SlotKind.POLICY,
+                admitted[index].propensity,
+                rewarded.credits.get(admitted[index].id, 0.0),
             )
-            choices.append(choice)
-        taken.append(index)
-    yield from choices
-
-
-def _places(admitted: Sequence[Considered]) -> list[int]:
-    """Indices in the order of rank."""
-    ranked = [(c.rank, index) for index, c in enumerate(admitted) if c.rank is not None]
-    return [index for _, index in sorted(ranked)]
-
-
-def _shares(decision: Decision, rewarded: Rewarded) -> dict[UUID, float]:
-    """Each packed candidate's part of the outcome, by its credit; in equal parts where no credit
-    was given. They add up to 1."""
-    credits = {document: rewarded.credits.get(document, 0.0) for document in decision.packed}
-    whole = sum(credits.values())
-    if whole <= 0:
-        return {document: 1 / len(credits) for document in credits}
-    return {document: credit / whole for document, credit in credits.items()}
+            for _, index in packed
+        ],
+        outcome=rewarded.rewards["outcome"],
+    )
+    return ranking.choices(target=target, reference=reference) or []
 
 
 def _kept_out(candidate: Considered) -> bool:
