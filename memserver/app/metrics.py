@@ -24,7 +24,7 @@ import memserver
 from memserver.domain.changes import Verb
 from memserver.domain.operations import State
 from memserver.domain.policies import PolicyInUse
-from memserver.domain.ports.meter import Stage
+from memserver.domain.ports.meter import ModelOutcome, Stage
 from memserver.services.readiness import Report
 
 REQUEST_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -88,6 +88,13 @@ class Metrics:
             ("policy",),
             registry=self._registry,
         )
+        asked = Counter(
+            "memserver_model_questions",
+            "Questions to the chat model, by how they ended.",
+            ("outcome",),
+            registry=self._registry,
+        )
+        self._asked = {outcome: asked.labels(outcome) for outcome in get_args(ModelOutcome)}
         self._policies: set[str] = set()
         build = Info("memserver_build", "The running version.", registry=self._registry)
         build.info({"version": memserver.__version__, "python": platform.python_version()})
@@ -110,6 +117,9 @@ class Metrics:
 
     def policy_failed(self, policy: str) -> None:
         self._policy_failures.labels(self._bounded(policy)).inc()
+
+    def asked(self, outcome: ModelOutcome) -> None:
+        self._asked[outcome].inc()
 
     def answered(self, *, route: str, method: str, status: int, seconds: float) -> None:
         self._requests.labels(route, method, f"{status // 100}xx").observe(seconds)

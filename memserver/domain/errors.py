@@ -374,6 +374,16 @@ class Busy(Unavailable):
         super().__init__(f"{what} is over capacity; try again shortly.")
 
 
+class ChatFailed(Unavailable):
+    """No answer of a chat model. `spent` says that it may have cost tokens all the same."""
+
+    code = "chat_unavailable"
+
+    def __init__(self, reason: str, *, spent: bool = False) -> None:
+        super().__init__(f"The chat model gives no answer: {reason}.")
+        self.spent = spent
+
+
 class Restoring(Unavailable):
     code = "restoring"
 

@@ -9,13 +9,16 @@ Stage = Literal["authenticate", "encode", "search", "load", "rank", "pack"]
 service is called; the others are parts of a retrieve, in this order. Logging the decision is no
 stage: no reply waits for it."""
 
+ModelOutcome = Literal["answered", "repaired", "unfit", "unavailable", "budget spent"]
+"""How a question to a chat model ended, in words that replies may give as a reason too."""
+
 
 class Meter(Protocol):
     """Safe for use by many threads, raises nothing, and costs microseconds.
 
     A retrieve says `with meter.stage("encode"): …` for each of its stages, `decided` once for
     the policy that chose, and `policy_failed` where a policy could not score and another one
-    chose instead.
+    chose instead. Whoever asks a chat model says `asked` once a question.
     """
 
     def stage(self, name: Stage) -> AbstractContextManager[object]:
@@ -24,6 +27,8 @@ class Meter(Protocol):
     def decided(self, policy: str) -> None: ...
 
     def policy_failed(self, policy: str) -> None: ...
+
+    def asked(self, outcome: ModelOutcome) -> None: ...
 
     def answered(self, *, route: str, method: str, status: int, seconds: float) -> None:
         """A request has been answered, whole. `route` is its template and `method` a known
@@ -40,6 +45,9 @@ class Unmetered:
         pass
 
     def policy_failed(self, policy: str) -> None:
+        pass
+
+    def asked(self, outcome: ModelOutcome) -> None:
         pass
 
     def answered(self, *, route: str, method: str, status: int, seconds: float) -> None:
