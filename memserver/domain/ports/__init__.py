@@ -1,7 +1,7 @@
 """The ports: what services need from the outside, as Protocols that adapters fulfil."""
 
 from memserver.domain.ports.encoder import Encoder, SparseEncoder, SparseVector
-from memserver.domain.ports.index import DocumentKey, Filter, Hit, Leg, Point, VectorIndex
+from memserver.domain.ports.index import DocumentKey, Filter, Hit, Leg, Point, VectorIndex, View
 from memserver.domain.ports.jobs import Jobs, Work
 from memserver.domain.ports.store import (
     Clock,
@@ -48,6 +48,7 @@ __all__ = [
     "StoredReply",
     "TrajectoryFilter",
     "VectorIndex",
+    "View",
     "Work",
     "Writer",
 ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
@@ -20,11 +21,19 @@ class DocumentKey:
     document: UUID
 
 
+class View(StrEnum):
+    """What of a document a point shows: its own text, or the words that were said around it.
+    A search sees one view, and how rare a word is counts within it."""
+
+    OWN = "own"
+    CONTEXT = "context"
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One window of one document (an item version or a trajectory).
+    """One window of one view of one document (an item version or a trajectory).
 
-    `id` derives from tenant, document and window. No text, beliefs or counters: only what
+    `id` derives from tenant, document, view and window. No text, beliefs or counters: only what
     filters need. `created` is Unix seconds.
     """
 
@@ -39,6 +48,7 @@ class Point:
     created: int
     dense: npt.NDArray[np.float32] = field(repr=False, compare=False)
     sparse: SparseVector = field(repr=False, compare=False)
+    view: View = View.OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,7 @@ class Filter:
     task_types: tuple[str, ...] = ()
     created_from: int | None = None
     created_to: int | None = None
+    view: View = View.OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +100,7 @@ class VectorIndex(Protocol):
     def delete_documents(
         self, documents: Sequence[DocumentKey], *, keep: Sequence[UUID] = ()
     ) -> None:
-        """Removes every window of these documents, except the points named in `keep`; unknown
+        """Removes every window of every view of these documents, except the points named in `keep`; unknown
         ones are fine."""
 
     def search(self, legs: Sequence[Leg]) -> list[list[Hit]]:

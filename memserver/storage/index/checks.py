@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from memserver.domain.errors import InvalidPoint, NotFinite, WrongDimension
-from memserver.domain.ports import DocumentKey, Filter, Leg, Point, SparseVector
+from memserver.domain.ports import DocumentKey, Filter, Leg, Point, SparseVector, View
 
 CHUNK = 256
 PAGE = 500
@@ -36,6 +36,7 @@ def check_points(points: Sequence[Point], dimension: int) -> None:
             _check_integer(name, getattr(point, name))
         for name in ("kind", "status", "task_type"):
             _check_word(name, getattr(point, name))
+        _check_view(point.view)
         check_dense(point.dense, dimension)
         check_sparse(point.sparse)
 
@@ -86,9 +87,14 @@ def _check_filter(where: Filter) -> None:
         _check_integer("namespace_id", namespace_id)
     for word in (*where.kinds, *where.statuses, *where.task_types):
         _check_word("filter", word)
+    _check_view(where.view)
     for time in (where.created_from, where.created_to):
         if time is not None:
             _check_integer("created", time)
+
+
+def _check_view(view: Any) -> None:
+    _require(isinstance(view, View), "its view is none")
 
 
 def _check_word(name: str, word: Any) -> None:

@@ -29,6 +29,7 @@ from memserver.storage.index.payload import (
     STATUS,
     TASK_TYPE,
     TENANT,
+    VIEW,
     by_tenant,
     hit_of,
     key_of,
@@ -169,7 +170,7 @@ def _query(fetch: Fetch) -> engine.QueryRequest:
         query = engine.Query.Nearest(_sparse(leg.sparse), using=SPARSE)
         # How rare a word is counts among what the search may see, so that a score tells nothing
         # about other tenants, and does not change with what they store.
-        corpus = engine.Filter(must=[_namespaces(leg.filter)])
+        corpus = engine.Filter(must=[_namespaces(leg.filter), _view(leg.filter)])
         params = engine.SearchParams(idf=engine.IdfParams(corpus=corpus))
     return engine.QueryRequest(
         query=query,
@@ -181,7 +182,7 @@ def _query(fetch: Fetch) -> engine.QueryRequest:
 
 
 def _filter(where: Filter) -> engine.Filter:
-    must: list[engine.ConditionType] = [_namespaces(where)]
+    must: list[engine.ConditionType] = [_namespaces(where), _view(where)]
     for key, words in (
         (KIND, where.kinds),
         (STATUS, where.statuses),
@@ -197,6 +198,10 @@ def _filter(where: Filter) -> engine.Filter:
 
 def _namespaces(where: Filter) -> engine.FieldCondition:
     return _any_of(NAMESPACE, [namespace_word(one) for one in where.namespace_ids])
+
+
+def _view(where: Filter) -> engine.FieldCondition:
+    return _any_of(VIEW, [where.view.value])
 
 
 def _any_of(key: str, words: list[str]) -> engine.FieldCondition:

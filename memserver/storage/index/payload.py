@@ -18,9 +18,10 @@ KIND = "kind"
 STATUS = "status"
 TASK_TYPE = "task"
 CREATED = "created"
+VIEW = "view"
 
 # The tenant needs no index: it is asked for only together with a document.
-KEYWORDS = (DOCUMENT, KIND, STATUS, TASK_TYPE)
+KEYWORDS = (DOCUMENT, KIND, STATUS, TASK_TYPE, VIEW)
 IN_REPLIES = [DOCUMENT, ITEM]
 IN_KEYS = [TENANT, DOCUMENT]
 
@@ -39,6 +40,7 @@ def payload_of(point: Point) -> dict[str, Any]:
         STATUS: point.status,
         TASK_TYPE: point.task_type,
         CREATED: point.created,
+        VIEW: point.view.value,
     }
 
 

@@ -24,6 +24,7 @@ from memserver.storage.index.payload import (
     STATUS,
     TASK_TYPE,
     TENANT,
+    VIEW,
     by_tenant,
     hit_of,
     key_of,
@@ -70,14 +71,17 @@ class QdrantIndex:
         self._resets: tuple[str, ...] = ()
         with _server():
             there = client.collection_exists(collection)
-            if there and empty:
-                client.delete_collection(collection)
-                there = False
             if there:
                 self._check_dimension()
-            else:
+            earlier = there and self._is_of_an_earlier_form()
+            if there and (empty or earlier):
+                client.delete_collection(collection)
+                there = False
+            if not there:
                 self._create()
-                self._resets = ("the collection is new",)
+                self._resets = (
+                    "the collection was of an earlier form" if earlier else "the collection is new",
+                )
 
     @property
     def resets(self) -> tuple[str, ...]:
@@ -163,6 +167,12 @@ class QdrantIndex:
         if dense is None or dense.size != self._dimension:
             raise WrongDimension(0 if dense is None else dense.size, self._dimension)
 
+    def _is_of_an_earlier_form(self) -> bool:
+        """Whether its points lack what filters go by now: they must be made again from SQL. The
+        client's local mode keeps no schema to tell by."""
+        schema = self._client.get_collection(self._collection).payload_schema
+        return bool(schema) and not {NAMESPACE, CREATED, *KEYWORDS} <= set(schema)
+
     def _fetch(self, asked: list[Fetch]) -> list[list[Hit]]:
         with _server():
             answers = self._client.query_batch_points(
@@ -203,7 +213,7 @@ def _query(fetch: Fetch) -> models.QueryRequest:
         assert leg.sparse is not None
         using, query = SPARSE, _sparse(leg.sparse)
         # As in the embedded index: a word is rare or not among what the search may see.
-        corpus = models.Filter(must=[_namespaces(leg.filter)])
+        corpus = models.Filter(must=[_namespaces(leg.filter), _view(leg.filter)])
         params = models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))
     return models.QueryRequest(
         query=query,
@@ -216,7 +226,7 @@ def _query(fetch: Fetch) -> models.QueryRequest:
 
 
 def _filter(where: Filter) -> models.Filter:
-    must: list[models.Condition] = [_namespaces(where)]
+    must: list[models.Condition] = [_namespaces(where), _view(where)]
     for key, words in (
         (KIND, where.kinds),
         (STATUS, where.statuses),
@@ -232,6 +242,10 @@ def _filter(where: Filter) -> models.Filter:
 
 def _namespaces(where: Filter) -> models.FieldCondition:
     return _any_of(NAMESPACE, [namespace_word(one) for one in where.namespace_ids])
+
+
+def _view(where: Filter) -> models.FieldCondition:
+    return _any_of(VIEW, [where.view.value])
 
 
 def _any_of(key: str, words: list[str]) -> models.FieldCondition:

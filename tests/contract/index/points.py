@@ -36,7 +36,7 @@ def point(number: int, text: str = "", *, window: int = 0, **fields: Any) -> Poi
         sparse=bm25.document(text),
     )
     made = replace(made, **fields)
-    return replace(made, id=uuid5(made.tenant, f"{made.document}/{window}"))
+    return replace(made, id=uuid5(made.tenant, f"{made.document}/{made.view}/{window}"))
 
 
 def key(number: int, tenant: UUID = TENANT) -> DocumentKey:

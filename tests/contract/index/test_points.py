@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memserver.domain.errors import InvalidPoint, InvalidVector, NotFinite, WrongDimension
-from memserver.domain.ports import Filter, Hit, Leg, Point, SparseVector, VectorIndex
+from memserver.domain.ports import Filter, Hit, Leg, Point, SparseVector, VectorIndex, View
 from tests.contract.index.points import (
     DIMENSION,
     OTHER,
@@ -226,6 +226,38 @@ def test_a_score_does_not_change_with_what_another_tenant_stores(index: VectorIn
     assert index.search([sparse("red cup")]) == before
 
 
+def test_a_search_sees_one_view_of_a_document(index: VectorIndex) -> None:
+    index.upsert(
+        [
+            point(1, "yes, a red one"),
+            point(1, "did you buy a cup? yes, a red one", view=View.CONTEXT),
+            point(2, "a cup of tea"),
+        ]
+    )
+
+    assert search(index, sparse("cup")) == [2]
+    assert search(index, sparse("cup", view=View.CONTEXT)) == [1]
+    assert search(index, dense("did you buy a cup? yes, a red one", view=View.CONTEXT)) == [1]
+
+
+def test_how_rare_a_word_is_counts_within_the_view(index: VectorIndex) -> None:
+    index.upsert([point(1, "red cup"), point(2, "blue cup"), point(3, "plate")])
+    before = index.search([sparse("red cup")])
+
+    index.upsert([point(n, "red plate", view=View.CONTEXT) for n in range(1, 4)])
+
+    assert index.search([sparse("red cup")]) == before
+
+
+def test_a_document_is_deleted_in_every_view(index: VectorIndex) -> None:
+    index.upsert([point(1, "cup"), point(1, "red cup", view=View.CONTEXT), point(2, "cup")])
+
+    index.delete_documents([key(1)])
+
+    assert index.count() == 1
+    assert search(index, sparse("cup", view=View.CONTEXT)) == []
+
+
 def bad_points() -> dict[str, tuple[Point, type[Exception]]]:
     good = point(7, "cup")
     nan = good.dense.copy()
@@ -303,6 +335,7 @@ def test_the_same_id_twice_in_a_batch_is_refused(index: VectorIndex) -> None:
         (dense("cup", namespaces=("1",)), InvalidPoint),  # type: ignore[arg-type]
         (dense("cup", kinds=(1,)), InvalidPoint),
         (dense("cup", created_from=float("nan")), InvalidPoint),
+        (dense("cup", view="own"), InvalidPoint),
     ],
 )
 def test_a_malformed_search_is_refused(
