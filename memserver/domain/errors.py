@@ -153,6 +153,22 @@ class UnfitPolicy(UnusablePolicy):
         self.differences = tuple(differences)
 
 
+class InvalidRule(Invalid):
+    """A ledger rule that the language of rules does not know."""
+
+    code = "invalid_rule"
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"So no ledger rule is written: {where} {reason}.")
+
+
+class UnknownEvidence(Invalid):
+    code = "unknown_evidence"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The session has no evidence {name!r} that could be verified.")
+
+
 class TooLarge(Invalid):
     code = "too_large"
 
@@ -256,6 +272,13 @@ class OperationNotFound(NotFound):
         super().__init__("operation", operation_id)
 
 
+class SessionNotFound(NotFound):
+    code = "session_not_found"
+
+    def __init__(self, session_id: UUID) -> None:
+        super().__init__("session", session_id)
+
+
 # --- what stands in the way --------------------------------------------------------------
 
 
@@ -337,6 +360,27 @@ class WrongState(Conflict):
 
     def __init__(self, what: str, row_id: UUID, state: str, wanted: str) -> None:
         super().__init__(f"The {what} {row_id} is {state} and cannot be {wanted}.")
+
+
+class LedgerRuleBlocks(Conflict):
+    """A call breaks rules of its session's ledger; a reason to do it all the same overrides."""
+
+    code = "ledger_rule_blocks"
+
+    def __init__(self, call: str, rules: Sequence[tuple[str, str]]) -> None:
+        reasons = "; ".join(f"{name} ({because})" for name, because in rules)
+        super().__init__(
+            f"The call {call!r} is blocked by {reasons}. To record it all the same, give an "
+            "override_reason."
+        )
+        self.rules = tuple(rules)
+
+
+class SessionFull(Conflict):
+    code = "session_full"
+
+    def __init__(self, session_id: UUID, what: str, most: int) -> None:
+        super().__init__(f"The session {session_id} has the {most:,} {what} that one may have.")
 
 
 class HoldsContent(Conflict):

@@ -1,0 +1,1 @@
+"""Working memory: sessions recorded, rendered, checked, and summed up at their end."""
