@@ -1,0 +1,1 @@
+"""Whether the verifier of consolidations tells clean transitions of a real bank from mutants."""
