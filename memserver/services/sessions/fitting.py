@@ -132,5 +132,5 @@ def _together(kept: Sequence[_Kept], note: str) -> str:
 
 
 def _note(kept: Sequence[_Kept]) -> str:
-    missing = [f"{k.missing} of {k.part.name}" for k in kept if k.missing]
+    missing = [f"{k.part.name} {k.missing}" for k in kept if k.missing]
     return f"Left out for want of room: {', '.join(missing)}." if missing else ""
