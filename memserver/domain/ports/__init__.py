@@ -1,7 +1,17 @@
 """The ports: what services need from the outside, as Protocols that adapters fulfil."""
 
 from memserver.domain.ports.encoder import Encoder, SparseEncoder, SparseVector
-from memserver.domain.ports.index import DocumentKey, Filter, Hit, Leg, Point, VectorIndex, View
+from memserver.domain.ports.index import (
+    NEVER,
+    DocumentKey,
+    Filter,
+    Hit,
+    Leg,
+    Point,
+    Span,
+    VectorIndex,
+    View,
+)
 from memserver.domain.ports.jobs import Jobs, Work
 from memserver.domain.ports.store import (
     Clock,
@@ -23,6 +33,7 @@ from memserver.domain.ports.store import (
 )
 
 __all__ = [
+    "NEVER",
     "Clock",
     "DecisionFilter",
     "Document",
@@ -42,6 +53,7 @@ __all__ = [
     "Reader",
     "RunBrief",
     "Serving",
+    "Span",
     "SparseEncoder",
     "SparseVector",
     "Store",

@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 from memserver.domain.ports.encoder import SparseVector
 
+NEVER = 253_402_300_800
+"""The first second of the year 10000, which stands for an end that is not known."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class DocumentKey:
@@ -34,7 +37,8 @@ class Point:
     """One window of one view of one document (an item version or a trajectory).
 
     `id` derives from tenant, document, view and window. No text, beliefs or counters: only what
-    filters need. `created` is Unix seconds.
+    filters need. All times are Unix seconds: it holds in [`valid_from`, `valid_to`), is known since
+    `recorded`, and its end since `closed`.
     """
 
     id: UUID
@@ -49,6 +53,21 @@ class Point:
     dense: npt.NDArray[np.float32] = field(repr=False, compare=False)
     sparse: SparseVector = field(repr=False, compare=False)
     view: View = View.OWN
+    valid_from: int = 0
+    valid_to: int = NEVER
+    recorded: int = 0
+    closed: int = NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Whole seconds of valid time, both ends included: what held at some time in them, by what was
+    recorded up to `known` (None: by all). Not exact by itself: what begins, ends or was recorded
+    within an outermost second is found, and so is what was given another end after `known`."""
+
+    first: int
+    last: int
+    known: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +82,7 @@ class Filter:
     created_from: int | None = None
     created_to: int | None = None
     view: View = View.OWN
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +120,8 @@ class VectorIndex(Protocol):
     def delete_documents(
         self, documents: Sequence[DocumentKey], *, keep: Sequence[UUID] = ()
     ) -> None:
-        """Removes every window of every view of these documents, except the points named in `keep`; unknown
-        ones are fine."""
+        """Removes every window of every view of these documents, except the points named in
+        `keep`; unknown ones are fine."""
 
     def search(self, legs: Sequence[Leg]) -> list[list[Hit]]:
         """Hits a leg, best first, one a document, ties by document id. One round trip."""

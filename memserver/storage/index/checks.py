@@ -32,7 +32,7 @@ def check_points(points: Sequence[Point], dimension: int) -> None:
             _require(isinstance(getattr(point, name), UUID), f"its {name} is no UUID")
         _require(point.id not in seen, f"the point {point.id} occurs twice")
         seen.add(point.id)
-        for name in ("namespace_id", "created"):
+        for name in ("namespace_id", "created", "valid_from", "valid_to", "recorded", "closed"):
             _check_integer(name, getattr(point, name))
         for name in ("kind", "status", "task_type"):
             _check_word(name, getattr(point, name))
@@ -91,6 +91,9 @@ def _check_filter(where: Filter) -> None:
     for time in (where.created_from, where.created_to):
         if time is not None:
             _check_integer("created", time)
+    if where.span is not None:
+        for time in (where.span.first, where.span.last, where.span.known or 0):
+            _check_integer("span", time)
 
 
 def _check_view(view: Any) -> None:

@@ -11,13 +11,14 @@ from uuid import UUID
 
 import qdrant_edge as engine
 
-from memserver.domain.ports import DocumentKey, Filter, Hit, Leg, Point, SparseVector
+from memserver.domain.ports import DocumentKey, Filter, Hit, Leg, Point, Span, SparseVector
 from memserver.storage.index.best_windows import Fetch, search_documents
 from memserver.storage.index.checks import CHUNK, PAGE, check_keys, check_leg, check_points
 from memserver.storage.index.edge_shard import RebuildableShard
 from memserver.storage.index.engine_thread import EngineThread
 from memserver.storage.index.folder_lock import FolderLock
 from memserver.storage.index.payload import (
+    CLOSED,
     CREATED,
     DENSE,
     DOCUMENT,
@@ -25,10 +26,13 @@ from memserver.storage.index.payload import (
     IN_REPLIES,
     KIND,
     NAMESPACE,
+    RECORDED,
     SPARSE,
     STATUS,
     TASK_TYPE,
     TENANT,
+    VALID_FROM,
+    VALID_TO,
     VIEW,
     by_tenant,
     hit_of,
@@ -170,7 +174,7 @@ def _query(fetch: Fetch) -> engine.QueryRequest:
         query = engine.Query.Nearest(_sparse(leg.sparse), using=SPARSE)
         # How rare a word is counts among what the search may see, so that a score tells nothing
         # about other tenants, and does not change with what they store.
-        corpus = engine.Filter(must=[_namespaces(leg.filter), _view(leg.filter)])
+        corpus = engine.Filter(must=_seen(leg.filter))
         params = engine.SearchParams(idf=engine.IdfParams(corpus=corpus))
     return engine.QueryRequest(
         query=query,
@@ -182,18 +186,39 @@ def _query(fetch: Fetch) -> engine.QueryRequest:
 
 
 def _filter(where: Filter) -> engine.Filter:
-    must: list[engine.ConditionType] = [_namespaces(where), _view(where)]
-    for key, words in (
-        (KIND, where.kinds),
-        (STATUS, where.statuses),
-        (TASK_TYPE, where.task_types),
-    ):
+    must = _seen(where)
+    for key, words in ((KIND, where.kinds), (TASK_TYPE, where.task_types)):
         if words:
             must.append(_any_of(key, list(words)))
     if where.created_from is not None or where.created_to is not None:
-        span = engine.RangeFloat(gte=where.created_from, lt=where.created_to)
-        must.append(engine.FieldCondition(key=CREATED, range=span))
+        must.append(_range(CREATED, engine.RangeFloat(gte=where.created_from, lt=where.created_to)))
+    if where.span is not None:
+        must.append(_held(where.span))
     return engine.Filter(must=must)
+
+
+def _held(span: Span) -> engine.Filter:
+    begun = _range(VALID_FROM, engine.RangeFloat(lte=span.last))
+    if span.known is None:
+        return engine.Filter(must=[begun, _range(VALID_TO, engine.RangeFloat(gte=span.first))])
+    return engine.Filter(
+        must=[begun, _range(RECORDED, engine.RangeFloat(lte=span.known))],
+        # An end that was written later was not known.
+        should=[
+            _range(VALID_TO, engine.RangeFloat(gte=span.first)),
+            _range(CLOSED, engine.RangeFloat(gte=span.known)),
+        ],
+    )
+
+
+def _range(key: str, span: engine.RangeFloat) -> engine.FieldCondition:
+    return engine.FieldCondition(key=key, range=span)
+
+
+def _seen(where: Filter) -> "list[engine.ConditionType]":
+    """What a search may see, whatever else it asks for."""
+    seen: list[engine.ConditionType] = [_namespaces(where), _view(where)]
+    return [*seen, _any_of(STATUS, list(where.statuses))] if where.statuses else seen
 
 
 def _namespaces(where: Filter) -> engine.FieldCondition:

@@ -21,7 +21,7 @@ from qdrant_edge import (
 )
 
 from memserver.domain.errors import InvalidPoint, Unavailable
-from memserver.storage.index.payload import CREATED, DENSE, KEYWORDS, NAMESPACE, SPARSE
+from memserver.storage.index.payload import DENSE, KEYWORDS, NAMESPACE, SPARSE, TIMES
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ class RebuildableShard:
             raise IncompleteShard("its log is")
         shard = EdgeShard.load(str(self._path), self._config)
         # A folder that lost its segments loads as an empty shard without its payload indexes.
-        if not {NAMESPACE, CREATED, *KEYWORDS} <= set(shard.info().payload_schema):
+        if not {NAMESPACE, *TIMES, *KEYWORDS} <= set(shard.info().payload_schema):
             shard.close()
             raise IncompleteShard("its payload indexes are")
         return shard
@@ -142,7 +142,10 @@ class RebuildableShard:
         indexes: dict[str, KeywordIndexParams | IntegerIndexParams] = {
             NAMESPACE: KeywordIndexParams(is_tenant=True),
             **{key: KeywordIndexParams(enable_hnsw=False) for key in KEYWORDS},
-            CREATED: IntegerIndexParams(lookup=False, range=True, enable_hnsw=False),
+            **{
+                key: IntegerIndexParams(lookup=False, range=True, enable_hnsw=False)
+                for key in TIMES
+            },
         }
         for key, params in indexes.items():
             shard.update(UpdateOperation.create_field_index(key, params))

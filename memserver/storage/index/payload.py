@@ -19,9 +19,14 @@ STATUS = "status"
 TASK_TYPE = "task"
 CREATED = "created"
 VIEW = "view"
+VALID_FROM = "from"
+VALID_TO = "to"
+RECORDED = "recorded"
+CLOSED = "closed"
 
 # The tenant needs no index: it is asked for only together with a document.
 KEYWORDS = (DOCUMENT, KIND, STATUS, TASK_TYPE, VIEW)
+TIMES = (CREATED, VALID_FROM, VALID_TO, RECORDED, CLOSED)
 IN_REPLIES = [DOCUMENT, ITEM]
 IN_KEYS = [TENANT, DOCUMENT]
 
@@ -41,6 +46,10 @@ def payload_of(point: Point) -> dict[str, Any]:
         TASK_TYPE: point.task_type,
         CREATED: point.created,
         VIEW: point.view.value,
+        VALID_FROM: point.valid_from,
+        VALID_TO: point.valid_to,
+        RECORDED: point.recorded,
+        CLOSED: point.closed,
     }
 
 

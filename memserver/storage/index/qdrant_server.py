@@ -8,10 +8,11 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memserver.domain.errors import InvalidPoint, Unavailable, WrongDimension
-from memserver.domain.ports import DocumentKey, Filter, Hit, Leg, Point, SparseVector
+from memserver.domain.ports import DocumentKey, Filter, Hit, Leg, Point, Span, SparseVector
 from memserver.storage.index.best_windows import Fetch, search_documents
 from memserver.storage.index.checks import CHUNK, PAGE, check_keys, check_leg, check_points
 from memserver.storage.index.payload import (
+    CLOSED,
     CREATED,
     DENSE,
     DOCUMENT,
@@ -20,10 +21,14 @@ from memserver.storage.index.payload import (
     KEYWORDS,
     KIND,
     NAMESPACE,
+    RECORDED,
     SPARSE,
     STATUS,
     TASK_TYPE,
     TENANT,
+    TIMES,
+    VALID_FROM,
+    VALID_TO,
     VIEW,
     by_tenant,
     hit_of,
@@ -154,9 +159,15 @@ class QdrantIndex:
         indexes: dict[str, models.KeywordIndexParams | models.IntegerIndexParams] = {
             NAMESPACE: models.KeywordIndexParams(type=keyword, is_tenant=True),
             **{key: models.KeywordIndexParams(type=keyword, enable_hnsw=False) for key in KEYWORDS},
-            CREATED: models.IntegerIndexParams(
-                type=models.IntegerIndexType.INTEGER, lookup=False, range=True, enable_hnsw=False
-            ),
+            **{
+                key: models.IntegerIndexParams(
+                    type=models.IntegerIndexType.INTEGER,
+                    lookup=False,
+                    range=True,
+                    enable_hnsw=False,
+                )
+                for key in TIMES
+            },
         }
         for key, schema in indexes.items():
             client.create_payload_index(name, key, schema, wait=True)
@@ -171,7 +182,7 @@ class QdrantIndex:
         """Whether its points lack what filters go by now: they must be made again from SQL. The
         client's local mode keeps no schema to tell by."""
         schema = self._client.get_collection(self._collection).payload_schema
-        return bool(schema) and not {NAMESPACE, CREATED, *KEYWORDS} <= set(schema)
+        return bool(schema) and not {NAMESPACE, *TIMES, *KEYWORDS} <= set(schema)
 
     def _fetch(self, asked: list[Fetch]) -> list[list[Hit]]:
         with _server():
@@ -213,7 +224,7 @@ def _query(fetch: Fetch) -> models.QueryRequest:
         assert leg.sparse is not None
         using, query = SPARSE, _sparse(leg.sparse)
         # As in the embedded index: a word is rare or not among what the search may see.
-        corpus = models.Filter(must=[_namespaces(leg.filter), _view(leg.filter)])
+        corpus = models.Filter(must=_seen(leg.filter))
         params = models.SearchParams(idf=models.IdfCorpusParams(corpus=corpus))
     return models.QueryRequest(
         query=query,
@@ -226,18 +237,39 @@ def _query(fetch: Fetch) -> models.QueryRequest:
 
 
 def _filter(where: Filter) -> models.Filter:
-    must: list[models.Condition] = [_namespaces(where), _view(where)]
-    for key, words in (
-        (KIND, where.kinds),
-        (STATUS, where.statuses),
-        (TASK_TYPE, where.task_types),
-    ):
+    must = _seen(where)
+    for key, words in ((KIND, where.kinds), (TASK_TYPE, where.task_types)):
         if words:
             must.append(_any_of(key, list(words)))
     if where.created_from is not None or where.created_to is not None:
-        span = models.Range(gte=where.created_from, lt=where.created_to)
-        must.append(models.FieldCondition(key=CREATED, range=span))
+        must.append(_range(CREATED, models.Range(gte=where.created_from, lt=where.created_to)))
+    if where.span is not None:
+        must.append(_held(where.span))
     return models.Filter(must=must)
+
+
+def _held(span: Span) -> models.Filter:
+    begun = _range(VALID_FROM, models.Range(lte=span.last))
+    if span.known is None:
+        return models.Filter(must=[begun, _range(VALID_TO, models.Range(gte=span.first))])
+    return models.Filter(
+        must=[begun, _range(RECORDED, models.Range(lte=span.known))],
+        # An end that was written later was not known.
+        should=[
+            _range(VALID_TO, models.Range(gte=span.first)),
+            _range(CLOSED, models.Range(gte=span.known)),
+        ],
+    )
+
+
+def _range(key: str, span: models.Range) -> models.FieldCondition:
+    return models.FieldCondition(key=key, range=span)
+
+
+def _seen(where: Filter) -> list[models.Condition]:
+    """What a search may see, whatever else it asks for."""
+    seen: list[models.Condition] = [_namespaces(where), _view(where)]
+    return [*seen, _any_of(STATUS, list(where.statuses))] if where.statuses else seen
 
 
 def _namespaces(where: Filter) -> models.FieldCondition:
