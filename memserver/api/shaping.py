@@ -203,6 +203,7 @@ def key(of: Key) -> access.Key:
         label=of.label,
         created_at=of.created_at,
         revoked_at=of.revoked_at,
+        unseals=of.unseals,
     )
 
 
@@ -214,6 +215,7 @@ def issued(of: IssuedKey) -> access.KeyCreated:
         grants=list(of.key.grants),
         tenant=of.tenant,
         label=of.key.label,
+        unseals=of.key.unseals,
     )
 
 

@@ -26,13 +26,18 @@ def create(
         str | None, typer.Option("--tenant", help="Only the system key may name another.")
     ] = None,
     label: Annotated[str, typer.Option("--label", help="What it is for.")] = "",
+    unseals: Annotated[
+        bool, typer.Option("--unseals", help="It may see what privacy took out of texts.")
+    ] = False,
     url: Url = None,
     api_key: ApiKey = None,
     json: Json = False,
 ) -> None:
     """Make a key. Its secret is shown this once."""
     with session(context).memory(url, api_key) as memory:
-        made = memory.create_key(role=role, grants=grant, tenant=tenant, label=label)
+        made = memory.create_key(
+            role=role, grants=grant, tenant=tenant, label=label, unseals=unseals
+        )
     if json:
         print_json(made)
         return

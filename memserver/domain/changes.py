@@ -8,10 +8,11 @@ from uuid import UUID
 
 from memserver.domain.evidence import Evidence
 from memserver.domain.items import Item, Version
+from memserver.domain.namespace_settings import NamespaceSettings
 from memserver.domain.policies import Exploration, Policy
 from memserver.domain.trajectories import Trajectory
 
-Row = Trajectory | Item | Version | Evidence | Policy | Exploration
+Row = Trajectory | Item | Version | Evidence | Policy | Exploration | NamespaceSettings
 
 
 class Table(StrEnum):
@@ -23,6 +24,7 @@ class Table(StrEnum):
     EVIDENCE = "evidence"
     POLICY = "policy"
     EXPLORATION = "exploration"
+    NAMESPACE_SETTINGS = "namespace_settings"
 
 
 class Verb(StrEnum):
@@ -43,6 +45,9 @@ class Verb(StrEnum):
     ROLL_BACK_POLICY = "roll_back_policy"
     DEMOTE_POLICY = "demote_policy"
     EXPLORE = "explore"
+    SET_NAMESPACE = "set_namespace"
+    EVICT = "evict"
+    EXPIRE = "expire"
 
 
 class Action(StrEnum):

@@ -37,6 +37,20 @@ class Shadowed:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """What a write decision came to: `operation` is ADD, UPDATE, DELETE or NOOP, `target` the
+    neighbour's version that it bears on. `by` says who decided (`rules`, `policy`, `model`),
+    `reason` why; `item` and `version` are what stands afterwards."""
+
+    operation: str
+    target: UUID | None = None
+    by: str = "rules"
+    reason: str = ""
+    item: UUID | None = None
+    version: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One logged choice. A retrieve is a decision; its id is the `retrieval_id`, which also
     seeds what was left to chance, so that it can be replayed. `asked_by` is the key that asked:
@@ -44,7 +58,8 @@ class Decision:
 
     The first of `namespaces` is the one whose policy decided. `query_vector` is float32 of the
     `encoder`; items' vectors are kept by reference. `temperature` and `exposure_slots` are those
-    that were used, 0 unless it `explored`.
+    that were used, 0 unless it `explored`. `choice` is set where the verb is `write`: `query` is
+    then the text of the candidate, and the candidates are the neighbours it was held against.
     """
 
     id: UUID
@@ -66,6 +81,7 @@ class Decision:
     encoder: str = ""
     query_vector: bytes | None = None
     shadows: tuple[Shadowed, ...] = ()
+    choice: Choice | None = None
 
     @property
     def packed(self) -> tuple[UUID, ...]:

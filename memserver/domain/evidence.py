@@ -17,11 +17,13 @@ class Event(StrEnum):
     """What a piece of evidence reports.
 
     `outcome` is a task's score credited to a version, `inherited` the discounted belief of a
-    parent version, `retraction` takes an earlier piece back.
+    parent version, `mention` that the same was said again, `retraction` takes an earlier piece
+    back.
     """
 
     OUTCOME = "outcome"
     INHERITED = "inherited"
+    MENTION = "mention"
     RETRACTION = "retraction"
 
 
@@ -51,8 +53,9 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class Belief:
     """Beta counts over one subject and context: the sum of credited success and failure,
-    without the prior. `outcomes` counts pieces of evidence, not their weight; `last` is when
-    the newest of them was recorded."""
+    without the prior. `outcomes` counts pieces of evidence, not their weight, and `mentions` how
+    often the same was said again, which says nothing of whether it helps; `last` is when the
+    newest of both was recorded."""
 
     subject: UUID
     context: str = ""
@@ -60,6 +63,7 @@ class Belief:
     failures: float = 0.0
     outcomes: int = 0
     last: datetime | None = None
+    mentions: int = 0
 
     @property
     def weight(self) -> float:
@@ -89,13 +93,15 @@ class Belief:
             failures=self.failures + other.failures,
             outcomes=self.outcomes + other.outcomes,
             last=max(filter(None, (self.last, other.last)), default=None),
+            mentions=self.mentions + other.mentions,
         )
 
 
 def fold(subject: UUID, context: str, evidence: Iterable[Evidence]) -> Belief:
     """The belief that follows from a subject's evidence in one context, in `seq` order.
 
-    Retracted pieces do not count; `inherited` counts as weight but not as an outcome.
+    Retracted pieces do not count; `inherited` counts as weight but not as an outcome, `mention`
+    as neither.
     """
     pieces = sorted(evidence, key=lambda piece: (piece.seq, piece.id.int))
     retracted = {piece.retracts for piece in pieces if piece.event is Event.RETRACTION}
@@ -103,14 +109,16 @@ def fold(subject: UUID, context: str, evidence: Iterable[Evidence]) -> Belief:
     for piece in pieces:
         if piece.event is Event.RETRACTION or piece.id in retracted:
             continue
+        mention = piece.event is Event.MENTION
         belief = belief.plus(
             Belief(
                 subject,
                 context,
-                successes=piece.weight * piece.value,
-                failures=piece.weight * (1 - piece.value),
+                successes=0.0 if mention else piece.weight * piece.value,
+                failures=0.0 if mention else piece.weight * (1 - piece.value),
                 outcomes=int(piece.event is Event.OUTCOME),
-                last=piece.recorded_at if piece.event is Event.OUTCOME else None,
+                last=None if piece.event is Event.INHERITED else piece.recorded_at,
+                mentions=int(mention),
             )
         )
     return belief

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import unicodedata
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -129,9 +130,20 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """Where in a conversation a version was said: the session, its place there from 0, and who
+    spoke."""
+
+    session: UUID
+    ordinal: int
+    speaker: str
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """A thing remembered. `head` is its current version; `merged_into` the version of another
-    item that stands for it since a consolidation."""
+    item that stands for it since a consolidation. `subject` is the person it is about, which
+    erasure goes by; from `expires_at` on it is no longer offered."""
 
     id: UUID
     namespace: Namespace
@@ -141,12 +153,17 @@ class Item:
     head: UUID
     created_at: datetime
     merged_into: UUID | None = None
+    subject: str | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
     """One immutable content of an item. Valid time is [valid_from, valid_to); recorded time is
-    `recorded_at`. `method` names what made it (`api`, `distill/workflows`, …)."""
+    `recorded_at`, and `closed_at` the recorded time at which `valid_to` was set. `method` names
+    what made it (`api`, `distill/workflows`, …). `turn` says where in a conversation it was said;
+    `context` holds what was said around it, which is indexed beside its text and never shown as
+    it."""
 
     id: UUID
     item_id: UUID
@@ -162,6 +179,9 @@ class Version:
     sources: tuple[Source, ...] = ()
     task_type: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
+    turn: Turn | None = None
+    context: str = ""
+    closed_at: datetime | None = None
 
     @property
     def text(self) -> str:
@@ -210,6 +230,12 @@ def _lines(body: Body) -> list[str]:
             return [f"Goal: {body.goal}", *steps, f"Score: {body.score:g}"]
         case TextBody():
             return [body.text]
+
+
+def normal_name(text: str) -> str:
+    """The normal form under which two names of an entity or a key are the same: white space and
+    case do not matter, nor how Unicode composes a letter (NFKC)."""
+    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
 
 
 def content_hash(title: str, body: Body) -> str:

@@ -19,6 +19,7 @@ class PolicyRole(StrEnum):
     """What a policy chooses."""
 
     RETRIEVE = "retrieve"
+    WRITE = "write"
 
 
 class PolicyState(StrEnum):

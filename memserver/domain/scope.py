@@ -69,7 +69,8 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An API key as stored: only the SHA-256 hex digest of its secret is kept."""
+    """An API key as stored: only the SHA-256 hex digest of its secret is kept. One that `unseals`
+    may see what privacy took out of texts."""
 
     id: UUID
     tenant: UUID
@@ -79,6 +80,7 @@ class Key:
     label: str
     created_at: datetime
     revoked_at: datetime | None = None
+    unseals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class Scope:
     key: UUID
     role: Role
     grants: tuple[str, ...]
+    unseals: bool = False
 
     @property
     def may_administer(self) -> bool:

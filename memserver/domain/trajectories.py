@@ -56,7 +56,8 @@ class Trajectory:
     """One run. `used` are the item versions that the agent says it used; None means that it
     does not say, and every version packed for it is credited instead. `sent_hash` is over the
     run as it was sent, so that a retry is known even after feedback has changed the outcome;
-    `sender` is the key that sent it."""
+    `sender` is the key that sent it. `subject` is the person it is about, by the
+    caller's name for them, which erasure goes by."""
 
     id: UUID
     namespace: Namespace
@@ -70,6 +71,7 @@ class Trajectory:
     metadata: dict[str, Any] = field(default_factory=dict)
     sent_hash: str = ""
     sender: UUID | None = None
+    subject: str | None = None
 
 
 def as_sent(run: Trajectory) -> Trajectory:
@@ -84,6 +86,9 @@ def as_sent(run: Trajectory) -> Trajectory:
         "mistakes": run.mistakes,
         "metadata": run.metadata,
     }
+    if run.subject is not None:
+        # Left out where it is not said, so that runs sent before there were subjects hash alike.
+        said["subject"] = run.subject
     canonical = json.dumps(said, sort_keys=True, ensure_ascii=False)
     return replace(run, sent_hash=hashlib.sha256(canonical.encode()).hexdigest())
 

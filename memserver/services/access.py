@@ -67,7 +67,7 @@ class Access:
             key = reader.key_by_digest(digest(secret))
         if key is None or key.revoked_at is not None:
             raise Unauthenticated
-        return Scope(key.tenant, key.id, key.role, key.grants)
+        return Scope(key.tenant, key.id, key.role, key.grants, key.unseals)
 
     def is_valid(self, scope: Scope) -> bool:
         """Whether the scope's key has not been revoked since it was authenticated."""
@@ -96,10 +96,14 @@ class Access:
         grants: Sequence[str],
         tenant: str | None,
         label: str,
+        unseals: bool = False,
     ) -> IssuedKey:
         """A new key. An admin gives within their own tenant and grants; the system key may
-        name another tenant, which comes into being."""
+        name another tenant, which comes into being. One that `unseals` may see what privacy took
+        out of texts."""
         self.require_admin(scope, "create keys")
+        if unseals and not (scope.unseals or scope.role is Role.SYSTEM):
+            raise RoleForbidden(scope.role, "create keys that unseal")
         for grant in grants:
             if not is_pattern(grant):
                 raise InvalidNamespace(grant)
@@ -108,14 +112,14 @@ class Access:
             for grant in grants:
                 if not any(contains(own, grant) for own in scope.grants):
                     raise NamespaceForbidden(grant, "grant access to")
-            return self._issue(tx, home, role, tuple(grants), label)
+            return self._issue(tx, home, role, tuple(grants), label, unseals=unseals)
         if scope.role is not Role.SYSTEM:
             raise RoleForbidden(scope.role, "create keys for another tenant")
         there = tx.tenant(tenant)
         if there is None:
             there = Tenant(self._new_id(), tenant)
             tx.add_tenant(there)
-        return self._issue(tx, there, role, tuple(grants), label)
+        return self._issue(tx, there, role, tuple(grants), label, unseals=unseals)
 
     def keys(self, scope: Scope, page: PageRequest) -> Page[Key]:
         self.require_admin(scope, "list keys")
@@ -209,7 +213,14 @@ class Access:
         return self._store.write(lambda tx: tx.ensure_namespace(scope.tenant, path))
 
     def _issue(
-        self, tx: Writer, tenant: Tenant, role: Role, grants: tuple[str, ...], label: str
+        self,
+        tx: Writer,
+        tenant: Tenant,
+        role: Role,
+        grants: tuple[str, ...],
+        label: str,
+        *,
+        unseals: bool = False,
     ) -> IssuedKey:
         secret = SECRET_PREFIX + secrets.token_urlsafe(32)
         key = Key(
@@ -220,6 +231,7 @@ class Access:
             grants=grants,
             label=label,
             created_at=self._clock(),
+            unseals=unseals,
         )
         tx.add_key(key)
         return IssuedKey(key, tenant.name, secret)

@@ -11,12 +11,14 @@ TenantName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._
 
 
 class NewKey(Model):
-    """Only the system key may name another tenant, which creates it."""
+    """Only the system key may name another tenant, which creates it. A key that `unseals` may see
+    what privacy took out of texts; only the system key, or one that unseals, may make one."""
 
     role: Literal["admin", "writer", "reader"]
     grants: Annotated[list[NamespacePattern], Field(min_length=1, max_length=100)]
     tenant: TenantName | None = None
     label: ShortText = ""
+    unseals: bool = False
 
 
 class KeyCreated(Model):
@@ -28,6 +30,7 @@ class KeyCreated(Model):
     grants: list[str]
     tenant: str
     label: str
+    unseals: bool = False
 
 
 class Key(Model):
@@ -37,6 +40,7 @@ class Key(Model):
     label: str
     created_at: AwareDatetime
     revoked_at: AwareDatetime | None
+    unseals: bool = False
 
 
 class NewNamespace(Model):

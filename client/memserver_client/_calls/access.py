@@ -21,11 +21,19 @@ def keys() -> Listing[Key]:
 
 
 def create_key(
-    *, role: str, grants: Sequence[str], tenant: str | None = None, label: str = ""
+    *,
+    role: str,
+    grants: Sequence[str],
+    tenant: str | None = None,
+    label: str = "",
+    unseals: bool = False,
 ) -> Call[KeyCreated]:
     """The secret is in `.key`, this once. It is not asked for a second time after a lost
-    answer, because a repeated answer leaves the secret out."""
-    new = checked(NewKey, role=role, grants=list(grants), tenant=tenant, label=label)
+    answer, because a repeated answer leaves the secret out. With `unseals` it may see what
+    privacy took out of texts."""
+    new = checked(
+        NewKey, role=role, grants=list(grants), tenant=tenant, label=label, unseals=unseals
+    )
     return write("POST", "/v1/keys", KeyCreated, new, repeatable=False)
 
 

@@ -51,6 +51,7 @@ async def create_key(sent: NewKey, call: WriteCallDep) -> Response:
                 grants=sent.grants,
                 tenant=sent.tenant,
                 label=sent.label,
+                unseals=sent.unseals,
             )
         ),
         status=201,

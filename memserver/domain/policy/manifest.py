@@ -11,7 +11,7 @@ from memserver.domain.policy.errors import InvalidPolicy
 from memserver.domain.policy.features import NAMES, SCHEMA_VERSION
 
 FORMAT = 1
-ROLES = ("retrieve",)
+ROLES = ("retrieve", "write")
 MANIFEST_LIMIT = 256 * 1024
 DEPTH_LIMIT = 32
 
@@ -87,7 +87,7 @@ def decoded(data: bytes) -> Manifest:
         )
     if document["role"] not in ROLES:
         raise InvalidPolicy(
-            f"The role {document['role'][:80]!r} is unknown; there is {ROLES[0]!r}."
+            f"The role {document['role'][:80]!r} is unknown; there is {', '.join(ROLES)}."
         )
     _check_time(document["created_at"])
     return Manifest(**{**document, "feature_names": tuple(document["feature_names"])})

@@ -12,6 +12,7 @@ from memserver.domain.changes import Change, Draft, RowChange, RowRef
 from memserver.domain.decisions import Decision
 from memserver.domain.evidence import Belief, Evidence
 from memserver.domain.items import Entry, Kind, Status, Version
+from memserver.domain.namespace_settings import NamespaceSettings
 from memserver.domain.operations import Operation, State
 from memserver.domain.policies import Exploration, Policy, PolicyRole, ScoredRun
 from memserver.domain.scope import Key, Namespace, Scope, Tenant
@@ -112,8 +113,9 @@ class FeedEntry:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What the index should hold of one item version or trajectory. A document that is not
-    `live` must not be in the index."""
+    """What the index should hold of one item version or trajectory: its `text` and, where it has
+    one, its `context` in a view of its own. A document that is not `live` must not be in the
+    index."""
 
     id: UUID
     item: UUID
@@ -125,6 +127,7 @@ class Document:
     created: int
     text: str
     live: bool
+    context: str = ""
 
 
 class Reader(Protocol):
@@ -172,6 +175,18 @@ class Reader(Protocol):
     def versions(self, scope: Scope, item_id: UUID) -> tuple[Version, ...]:
         """All versions of a visible item, newest first."""
 
+    def facts_about(
+        self, scope: Scope, namespace: Namespace, entities: Sequence[str]
+    ) -> tuple[Entry, ...]:
+        """Heads of the active facts about these entities, in any spelling of the same normal
+        form, oldest first."""
+
+    def turns(
+        self, scope: Scope, namespace: Namespace, session: UUID, *, first: int, last: int
+    ) -> tuple[Entry, ...]:
+        """Heads of a session's active turns from place `first` to `last`, both included, in
+        order."""
+
     def beliefs(self, scope: Scope, versions: Sequence[UUID]) -> dict[UUID, tuple[Belief, ...]]:
         """The beliefs of each version, one a context; nothing for a version without any."""
 
@@ -194,6 +209,14 @@ class Reader(Protocol):
         """In order of time. Decisions that read a namespace outside the scope are left out."""
 
     def runs_in_brief(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, RunBrief]: ...
+
+    # settings
+    def namespace_settings(self, namespace: Namespace) -> NamespaceSettings:
+        """As they were set, or the defaults. Not bound to a caller's grants: they hold for
+        whoever writes or reads there."""
+
+    def namespaces_with_settings(self) -> tuple[NamespaceSettings, ...]:
+        """Those of all tenants for which something was set."""
 
     # policies
     def policy(self, scope: Scope, policy_id: UUID) -> Policy | None: ...

@@ -22,6 +22,7 @@ _KEY = (
     API_KEY.c.label,
     API_KEY.c.created_at,
     API_KEY.c.revoked_at,
+    API_KEY.c.unseals,
 )
 _NAMESPACE = (NAMESPACE.c.id, NAMESPACE.c.tenant_id, NAMESPACE.c.path)
 
@@ -121,5 +122,7 @@ def _within(grants: tuple[str, ...], scope: Scope) -> bool:
 
 
 def _to_key(row: Cells) -> Key:
-    key_id, tenant, digest, role, grants, label, created_at, revoked_at = row
-    return Key(key_id, tenant, digest, Role(role), tuple(grants), label, created_at, revoked_at)
+    key_id, tenant, digest, role, grants, label, created_at, revoked_at, unseals = row
+    return Key(
+        key_id, tenant, digest, Role(role), tuple(grants), label, created_at, revoked_at, unseals
+    )

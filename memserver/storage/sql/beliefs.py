@@ -212,6 +212,7 @@ class Beliefs:
                 "failures": row.belief.failures,
                 "outcomes": row.belief.outcomes,
                 "last": row.belief.last,
+                "mentions": row.belief.mentions,
                 "namespace_id": row.namespace_id,
                 "pieces": row.pieces,
                 "last_seq": row.last_seq,

@@ -14,7 +14,17 @@ from sqlalchemy import Column, Table
 from memserver.domain.changes import Row
 from memserver.domain.changes import Table as Content
 from memserver.domain.evidence import Event, Evidence
-from memserver.domain.items import Item, Kind, Source, Status, Version
+from memserver.domain.items import (
+    FactBody,
+    Item,
+    Kind,
+    Source,
+    Status,
+    Turn,
+    Version,
+    normal_name,
+)
+from memserver.domain.namespace_settings import NamespaceSettings
 from memserver.domain.policies import Exploration, Policy
 from memserver.domain.trajectories import (
     Outcome,
@@ -24,12 +34,13 @@ from memserver.domain.trajectories import (
     Trajectory,
     normal_goal,
 )
-from memserver.storage.sql import bodies, policy_rows
+from memserver.storage.sql import bodies, policy_rows, settings_rows
 from memserver.storage.sql.tables import (
     BELIEF,
     EVIDENCE,
     EXPLORATION,
     ITEM,
+    NAMESPACE_SETTINGS,
     POLICY,
     TRAJECTORY,
     VERSION,
@@ -44,6 +55,7 @@ TABLES: dict[Content, Table] = {
     Content.EVIDENCE: EVIDENCE,
     Content.POLICY: POLICY,
     Content.EXPLORATION: EXPLORATION,
+    Content.NAMESPACE_SETTINGS: NAMESPACE_SETTINGS,
 }
 _TABLE_OF: dict[type[Row], Content] = {
     Trajectory: Content.TRAJECTORY,
@@ -52,6 +64,7 @@ _TABLE_OF: dict[type[Row], Content] = {
     Evidence: Content.EVIDENCE,
     Policy: Content.POLICY,
     Exploration: Content.EXPLORATION,
+    NamespaceSettings: Content.NAMESPACE_SETTINGS,
 }
 
 
@@ -79,6 +92,8 @@ def to_row(value: Row) -> dict[str, Any]:
             return shared | policy_rows.policy_row(value, manifest=_as_read_back(value.manifest))
         case Exploration():
             return shared | policy_rows.exploration_row(value)
+        case NamespaceSettings():
+            return shared | settings_rows.settings_row(value)
 
 
 def text_hash(text: str) -> str:
@@ -113,6 +128,7 @@ def _trajectory_row(value: Trajectory) -> dict[str, Any]:
         "sent_hash": value.sent_hash,
         "sender": value.sender,
         "created_at": value.created_at,
+        "subject": value.subject,
     }
 
 
@@ -157,6 +173,7 @@ TRAJECTORY_COLUMNS: tuple[Column[Any], ...] = tuple(
         "created_at",
         "sent_hash",
         "sender",
+        "subject",
     )
 )
 
@@ -179,6 +196,7 @@ def to_trajectory(cells: Cells, names: Names) -> Trajectory:
         created_at,
         sent_hash,
         sender,
+        subject,
     ) = cells
     return Trajectory(
         id=row_id,
@@ -200,6 +218,7 @@ def to_trajectory(cells: Cells, names: Names) -> Trajectory:
         metadata=metadata,
         sent_hash=sent_hash,
         sender=sender,
+        subject=subject,
     )
 
 
@@ -214,6 +233,8 @@ def _item_row(value: Item) -> dict[str, Any]:
         "head": value.head,
         "merged_into": value.merged_into,
         "created_at": value.created_at,
+        "subject": value.subject,
+        "expires_at": value.expires_at,
     }
 
 
@@ -228,13 +249,16 @@ ITEM_COLUMNS: tuple[Column[Any], ...] = tuple(
         "head",
         "created_at",
         "merged_into",
+        "subject",
+        "expires_at",
     )
 )
 
 
 def to_item(cells: Cells, names: Names) -> Item:
     """From cells in the order of `ITEM_COLUMNS`."""
-    row_id, namespace_id, kind, title, status, head, created_at, merged_into = cells
+    row_id, namespace_id, kind, title, status, head, created_at, merged_into, *later = cells
+    subject, expires_at = later
     return Item(
         row_id,
         names[namespace_id],
@@ -244,6 +268,8 @@ def to_item(cells: Cells, names: Names) -> Item:
         head,
         created_at,
         merged_into,
+        subject,
+        expires_at,
     )
 
 
@@ -269,6 +295,12 @@ def _version_row(value: Version) -> dict[str, Any]:
         ],
         "task_type": value.task_type,
         "metadata": _as_read_back(value.metadata),
+        "entity": normal_name(value.body.entity) if isinstance(value.body, FactBody) else None,
+        "session": value.turn and value.turn.session,
+        "ordinal": None if value.turn is None else value.turn.ordinal,
+        "speaker": value.turn and value.turn.speaker,
+        "context": value.context or None,
+        "closed_at": value.closed_at,
     }
 
 
@@ -290,6 +322,11 @@ VERSION_COLUMNS: tuple[Column[Any], ...] = tuple(
         "sources",
         "task_type",
         "metadata",
+        "session",
+        "ordinal",
+        "speaker",
+        "context",
+        "closed_at",
     )
 )
 
@@ -312,6 +349,11 @@ def to_version(cells: Cells, names: Names) -> Version:
         sources,
         task_type,
         metadata,
+        session,
+        ordinal,
+        speaker,
+        context,
+        closed_at,
     ) = cells
     return Version(
         id=row_id,
@@ -330,6 +372,9 @@ def to_version(cells: Cells, names: Names) -> Version:
         ),
         task_type=task_type,
         metadata=metadata,
+        turn=None if session is None else Turn(session, ordinal, speaker),
+        context=context or "",
+        closed_at=closed_at,
     )
 
 
@@ -377,6 +422,7 @@ BELIEF_COLUMNS: tuple[Column[Any], ...] = (
     BELIEF.c.failures,
     BELIEF.c.outcomes,
     BELIEF.c.last,
+    BELIEF.c.mentions,
 )
 
 

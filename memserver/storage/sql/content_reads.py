@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, Table, and_, or_, select
 
-from memserver.domain.items import Entry, Kind, Status, Version
+from memserver.domain.items import Entry, FactBody, Kind, Status, Version, normal_name
 from memserver.domain.ports.store import ItemFilter, Page, PageRequest, TrajectoryFilter
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.trajectories import Trajectory, normal_goal
@@ -139,6 +139,44 @@ class ContentReads(View):
             and entry.item.kind is kind
             and entry.item.status is Status.ACTIVE
         )
+
+    def facts_about(
+        self, scope: Scope, namespace: Namespace, entities: Sequence[str]
+    ) -> tuple[Entry, ...]:
+        wanted = {normal_name(entity) for entity in entities}
+        items: set[UUID] = set()
+        for some in chunks(wanted):
+            query = select(VERSION.c.item_id).where(
+                VERSION.c.namespace_id == namespace.id, VERSION.c.entity.in_(some)
+            )
+            items.update(row.item_id for row in self._all(query))
+        # In two steps: joined at once, SQLite would begin with all items there are.
+        found = [
+            entry
+            for entry in self.items_by_id(scope, list(items)).values()
+            if entry.item.status is Status.ACTIVE
+            and isinstance(entry.version.body, FactBody)
+            and normal_name(entry.version.body.entity) in wanted
+        ]
+        return tuple(sorted(found, key=lambda entry: (entry.item.created_at, entry.item.id)))
+
+    def turns(
+        self, scope: Scope, namespace: Namespace, session: UUID, *, first: int, last: int
+    ) -> tuple[Entry, ...]:
+        query = select(VERSION.c.id).where(
+            VERSION.c.session == session,
+            VERSION.c.namespace_id == namespace.id,
+            VERSION.c.ordinal.between(first, last),
+        )
+        found = self.entries_by_version(scope, [row.id for row in self._all(query)])
+        heads = [
+            (entry.version.turn.ordinal, entry)
+            for entry in found.values()
+            if entry.version.turn is not None
+            and entry.item.head == entry.version.id
+            and entry.item.status is Status.ACTIVE
+        ]
+        return tuple(e for _, e in sorted(heads, key=lambda one: (one[0], one[1].item.id)))
 
     # --- versions
 

@@ -12,17 +12,31 @@ from memserver.domain.changes import RowRef
 from memserver.storage.sql.types import UtcDateTime, canonical_json
 
 Image = dict[str, Any]
+
+# Columns that came after images of their tables were first logged. They are in an image only where
+# they hold something, so that a row without any hashes as it did before there were such columns.
+LATER: dict[str, frozenset[str]] = {
+    "trajectory": frozenset({"subject"}),
+    "item": frozenset({"subject", "expires_at"}),
+    "version": frozenset({"entity", "session", "ordinal", "speaker", "context", "closed_at"}),
+}
+_NONE: frozenset[str] = frozenset()
 _TENANT = "tenant_id"
 
 
 def to_image(table: Table, row: Mapping[str, Any]) -> Image:
     """Every column but the tenant, which the log itself carries."""
-    return {name: _plain(row[name]) for name in table.c.keys() if name != _TENANT}  # noqa: SIM118
+    later = LATER.get(table.name, _NONE)
+    return {
+        name: _plain(row[name])
+        for name in table.c.keys()  # noqa: SIM118
+        if name != _TENANT and not (name in later and row[name] is None)
+    }
 
 
 def from_image(table: Table, image: Image, tenant: UUID) -> dict[str, Any]:
     """The row that `to_image` was given."""
-    row: dict[str, Any] = {_TENANT: tenant}
+    row: dict[str, Any] = {_TENANT: tenant, **dict.fromkeys(LATER.get(table.name, _NONE))}
     for name, value in image.items():
         column = table.c[name]
         if value is not None and isinstance(column.type, Uuid):

@@ -7,6 +7,7 @@ from memserver.storage.sql.evidence_reads import EvidenceReads
 from memserver.storage.sql.index_reads import IndexReads
 from memserver.storage.sql.log_reads import LogReads
 from memserver.storage.sql.policy_reads import PolicyReads
+from memserver.storage.sql.settings_reads import SettingsReads
 
 
 class SqlReader(
@@ -15,6 +16,7 @@ class SqlReader(
     EvidenceReads,
     DecisionReads,
     PolicyReads,
+    SettingsReads,
     LogReads,
     IndexReads,
 ):

@@ -2,13 +2,14 @@
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 from sqlalchemy import Column
 
-from memserver.domain.decisions import Considered, Decision, Shadowed
+from memserver.domain.decisions import Choice, Considered, Decision, Shadowed
 from memserver.domain.operations import Operation, Progress, State
 from memserver.storage.sql.tables import DECISION, OPERATION
 from memserver.storage.sql.view import Cells, Names
@@ -57,6 +58,7 @@ def decision_row(decision: Decision) -> dict[str, Any]:
             for shadow in decision.shadows
         ]
         or None,
+        "choice": None if decision.choice is None else _choice_json(decision.choice),
     }
 
 
@@ -83,6 +85,7 @@ DECISION_COLUMNS: tuple[Column[Any], ...] = tuple(
         "encoder",
         "query_vector",
         "shadows",
+        "choice",
     )
 )
 
@@ -116,6 +119,7 @@ def to_decision(cells: Cells, names: Names) -> Decision:
         encoder,
         query_vector,
         shadows,
+        choice,
     ) = cells
     return Decision(
         id=row_id,
@@ -140,7 +144,23 @@ def to_decision(cells: Cells, names: Names) -> Decision:
             Shadowed(policy, tuple(UUID(document) for document in order), failed)
             for policy, order, failed in shadows or ()
         ),
+        choice=None if choice is None else _choice(choice),
     )
+
+
+def _choice_json(choice: Choice) -> dict[str, Any]:
+    return {
+        name: str(value) if isinstance(value, UUID) else value
+        for name, value in asdict(choice).items()
+    }
+
+
+def _choice(stored: dict[str, Any]) -> Choice:
+    ids = {
+        name: None if stored[name] is None else UUID(stored[name])
+        for name in ("target", "item", "version")
+    }
+    return Choice(**{**stored, **ids})
 
 
 def _candidates(entries: list[list[Any]], packed_features: bytes) -> tuple[Considered, ...]:

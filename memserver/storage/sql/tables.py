@@ -80,6 +80,7 @@ class KeyRow(Base, table=True):
     label: str
     created_at: datetime = Field(sa_type=UtcDateTime)
     revoked_at: datetime | None = Field(sa_type=UtcDateTime)
+    unseals: bool
 
 
 class NamespaceRow(Base, table=True):
@@ -101,6 +102,7 @@ class TrajectoryRow(Base, table=True):
         Index(None, "namespace_id", "position", "id", "tenant_id"),
         Index(None, "goal_hash", "tenant_id"),
         Index(None, "template_hash", "tenant_id"),
+        Index(None, "subject", "tenant_id", **_where_set("subject")),
     )
 
     id: UUID = Field(primary_key=True)
@@ -123,6 +125,7 @@ class TrajectoryRow(Base, table=True):
     sent_hash: str
     sender: UUID | None
     created_at: datetime = Field(sa_type=UtcDateTime)
+    subject: str | None = Field(sa_type=Text)
 
 
 class ItemRow(Base, table=True):
@@ -131,6 +134,8 @@ class ItemRow(Base, table=True):
         _in_namespace(),
         Index(None, "namespace_id", "position", "id", "tenant_id"),
         Index(None, "merged_into", "tenant_id"),
+        Index(None, "subject", "tenant_id", **_where_set("subject")),
+        Index(None, "expires_at", "namespace_id", **_where_set("expires_at")),
     )
 
     id: UUID = Field(primary_key=True)
@@ -143,15 +148,21 @@ class ItemRow(Base, table=True):
     head: UUID
     merged_into: UUID | None
     created_at: datetime = Field(sa_type=UtcDateTime)
+    subject: str | None = Field(sa_type=Text)
+    expires_at: datetime | None = Field(sa_type=UtcDateTime)
 
 
 class VersionRow(Base, table=True):
+    """`entity` is the normal form of the entity that a fact is about."""
+
     __tablename__ = "version"
     __table_args__ = (
         _in_namespace(),
         ForeignKeyConstraint(["item_id", "tenant_id"], ["item.id", "item.tenant_id"]),
         Index(None, "item_id", "tenant_id", "number"),
         Index(None, "content_hash", "tenant_id"),
+        Index(None, "namespace_id", "entity", **_where_set("entity")),
+        Index(None, "session", "namespace_id", "ordinal", **_where_set("session")),
     )
 
     id: UUID = Field(primary_key=True)
@@ -172,6 +183,12 @@ class VersionRow(Base, table=True):
     sources: list[dict[str, Any]] = Field(sa_type=EXACT_JSON)
     task_type: str | None
     metadata_: dict[str, Any] = Field(sa_column=Column("metadata", EXACT_JSON, nullable=False))
+    entity: str | None = Field(sa_type=Text)
+    session: UUID | None
+    ordinal: int | None
+    speaker: str | None = Field(sa_type=Text)
+    context: str | None = Field(sa_type=Text)
+    closed_at: datetime | None = Field(sa_type=UtcDateTime)
 
 
 class EvidenceRow(Base, table=True):
@@ -217,6 +234,7 @@ class BeliefRow(Base, table=True):
     last: datetime | None = Field(sa_type=UtcDateTime)
     pieces: int
     last_seq: int
+    mentions: int
 
 
 class PolicyRow(Base, table=True):
@@ -255,6 +273,26 @@ class ExplorationRow(Base, table=True):
     temperature: float = Field(sa_type=Double)
     share: float = Field(sa_type=Double)
     exposure_slots: int
+
+
+class NamespaceSettingsRow(Base, table=True):
+    """How a namespace keeps its memory; its id derives from the namespace."""
+
+    __tablename__ = "namespace_settings"
+    __table_args__ = (_in_namespace(),)
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    position: int = Field(sa_type=POSITION)
+    half_life_days: float | None = Field(sa_type=Double)
+    most_items: int | None
+    secrets: bool
+    personal_data: bool
+    consolidate_every_writes: int | None
+    consolidate_every_hours: float | None = Field(sa_type=Double)
+    consolidate_when_idle_minutes: float | None = Field(sa_type=Double)
+    time_zone: str
 
 
 # --- the log -----------------------------------------------------------------------------
@@ -339,6 +377,7 @@ class DecisionRow(Base, table=True):
     query_vector: bytes | None
     shadows: list[list[Any]] | None = Field(sa_type=EXACT_JSON)
     created_at: datetime = Field(sa_type=UtcDateTime)
+    choice: dict[str, Any] | None = Field(sa_type=EXACT_JSON)
 
 
 class OperationRow(Base, table=True):
@@ -377,6 +416,89 @@ class IdempotencyRow(Base, table=True):
     status: int
     body: dict[str, Any] = Field(sa_type=EXACT_JSON)
     created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class SessionRow(Base, table=True):
+    """The working memory of one conversation or run; `events` counts those it has, `summary` is
+    the item that was made of it at its end."""
+
+    __tablename__ = "session"
+    __table_args__ = (
+        _in_namespace(),
+        Index(None, "namespace_id", "created_at", "id"),
+        Index(None, "subject", "tenant_id", **_where_set("subject")),
+    )
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    agent: str
+    subject: str | None = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    updated_at: datetime = Field(sa_type=UtcDateTime)
+    ended_at: datetime | None = Field(sa_type=UtcDateTime)
+    events: int
+    summary: UUID | None
+
+
+class SessionEventRow(Base, table=True):
+    __tablename__ = "session_event"
+    __table_args__ = (
+        _in_namespace(),
+        ForeignKeyConstraint(["session_id", "tenant_id"], ["session.id", "session.tenant_id"]),
+    )
+
+    session_id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    seq: int = Field(primary_key=True)
+    namespace_id: int
+    kind: str
+    payload: dict[str, Any] = Field(sa_type=EXACT_JSON)
+    at: datetime = Field(sa_type=UtcDateTime)
+
+
+class SealedRow(Base, table=True):
+    """What privacy took out of a text: encrypted, and found by the digest of what it was."""
+
+    __tablename__ = "sealed"
+    __table_args__ = (
+        _in_namespace(),
+        Index(None, "digest", "tenant_id"),
+        Index(None, "subject", "tenant_id", **_where_set("subject")),
+    )
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    type: str
+    digest: str
+    data: bytes
+    subject: str | None = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class ErasureRow(Base, table=True):
+    """That a person was erased, and how much went; the person is named by a digest only."""
+
+    __tablename__ = "erasure"
+    __table_args__ = (Index(None, "tenant_id", "created_at", "id"),)
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(foreign_key="tenant.id")
+    digest: str
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    report: dict[str, Any] = Field(sa_type=EXACT_JSON)
+
+
+class ModelUseRow(Base, table=True):
+    """Tokens and calls of chat models that a tenant has used on one day (UTC, `YYYY-MM-DD`)."""
+
+    __tablename__ = "model_use"
+
+    tenant_id: UUID = Field(primary_key=True, foreign_key="tenant.id")
+    day: str = Field(primary_key=True)
+    tokens: int = Field(sa_type=POSITION)
+    calls: int
 
 
 class VectorRow(Base, table=True):
@@ -418,11 +540,17 @@ EVIDENCE = _table(EvidenceRow)
 BELIEF = _table(BeliefRow)
 POLICY = _table(PolicyRow)
 EXPLORATION = _table(ExplorationRow)
+NAMESPACE_SETTINGS = _table(NamespaceSettingsRow)
 CHANGE = _table(ChangeRow)
 ROW_CHANGE = _table(RowChangeRow)
 DECISION = _table(DecisionRow)
 OPERATION = _table(OperationRow)
 IDEMPOTENCY = _table(IdempotencyRow)
+SESSION = _table(SessionRow)
+SESSION_EVENT = _table(SessionEventRow)
+SEALED = _table(SealedRow)
+ERASURE = _table(ErasureRow)
+MODEL_USE = _table(ModelUseRow)
 VECTOR = _table(VectorRow)
 POLICY_WEIGHTS = _table(PolicyWeightsRow)
 MARK = _table(MarkRow)

@@ -88,6 +88,7 @@ class SqlWriter(SqlReader):
                 label=key.label,
                 created_at=key.created_at,
                 revoked_at=key.revoked_at,
+                unseals=key.unseals,
             )
         )
 

@@ -25,10 +25,12 @@ from sqlalchemy import (
     inspect,
     select,
     text,
+    update,
 )
 from sqlmodel import AutoString
 
 from memserver.domain.decisions import Considered, Decision
+from memserver.domain.items import FactBody
 from memserver.domain.ports.store import DecisionFilter, PageRequest
 from memserver.domain.scope import Namespace, Role, Scope
 from memserver.storage.sql import open_store
@@ -118,6 +120,25 @@ def test_a_migrated_database_takes_new_policies_and_decisions(first_url: str, cl
             assert reader.decision(SCOPE, decision.id) == decision
             assert reader.policy_weights("a hash") == b"weights"
             assert reader.namespaces_with_policies() == ()
+
+
+def test_facts_of_an_earlier_database_are_found_by_their_entity(
+    first_url: str, clock: Clock
+) -> None:
+    version, body = (
+        metadata.tables["version"],
+        {"entity": "Ana  Lima", "key": "office", "value": "B12"},
+    )
+    with _writing(first_url) as connection:
+        connection.execute(
+            update(version).values(body_type="fact", body=body, sources=[], metadata={})
+        )
+        connection.execute(
+            update(metadata.tables["item"]).values(status="active", kind="fact", head=ONE)
+        )
+    with closing(open_store(first_url, clock=clock)) as store, store.reading() as reader:
+        found = reader.facts_about(SCOPE, HERE, ["ana lima"])
+    assert [entry.version.body for entry in found] == [FactBody(**body)]
 
 
 def test_going_back_to_the_first_revision_keeps_every_decision(

@@ -72,6 +72,8 @@ def test_no_query_by_id_or_namespace_reads_a_whole_tenant(
                 reader.entries_by_version(scope, versions)
                 reader.beliefs(scope, versions)
                 reader.versions(scope, ids[0])
+                reader.facts_about(scope, spaces[0], [str(number) for number in range(many)])
+                reader.turns(scope, spaces[0], ids[0], first=0, last=10)
                 reader.items_by_content(
                     scope, spaces[0], Kind.NOTE, entries[0].version.content_hash
                 )
@@ -127,6 +129,7 @@ def test_what_every_retrieve_and_every_check_of_a_policy_asks_reads_no_whole_tab
         reader.serving(here, PolicyRole.RETRIEVE)
         reader.scored_runs(here, since=world.clock.now, limit=100)
         reader.policy_weights("a hash")
+        reader.namespace_settings(here)
     assert len(found) >= 5
     assert _slow(found) == {}
     walked = [step for plan in found.values() for step in plan if step.startswith("SCAN")]

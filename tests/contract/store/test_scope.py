@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memserver.domain.changes import Change
 from memserver.domain.decisions import Decision
 from memserver.domain.evidence import Evidence
-from memserver.domain.items import Entry
+from memserver.domain.items import Entry, FactBody, Kind, Turn
 from memserver.domain.operations import Operation
 from memserver.domain.policies import Policy
 from memserver.domain.ports.store import (
@@ -28,6 +28,7 @@ from memserver.storage.sql.store import SqlStore
 from tests.contract.store.world import Clock, World, rows_of
 
 PAGE = PageRequest(500)
+SESSION = UUID(int=77)
 NEIGHBOURS = (
     "acme",
     "acme-corp",
@@ -69,10 +70,16 @@ class Belongings:
 def furnish(world: World, path: str) -> Belongings:
     here = world.namespace(path)
     entry, run = world.entry(here, f"a note in {path}"), world.run(here, template_id="t")
+    fact = world.entry(
+        here,
+        kind=Kind.FACT,
+        body=FactBody("Ana", "office", path),
+        turn=Turn(SESSION, 0, "Ana"),
+    )
     evidence = world.evidence(entry, cause=run.id)
     decision, operation = world.decision(here, trajectory_id=run.id), world.operation(here)
     policy = world.policy(here)
-    change = world.apply(*rows_of(entry), run, evidence, policy)
+    change = world.apply(*rows_of(entry, fact), run, evidence, policy)
     world.store.write(lambda tx: (tx.add_decision(decision), tx.put_operation(operation)))
     return Belongings(here, entry, run, evidence, decision, operation, policy, change)
 
@@ -102,6 +109,8 @@ LOOKS: dict[str, Look] = {
         s, b.namespace, b.entry.item.kind, b.entry.version.content_hash
     ),
     "entries_by_version": lambda r, s, b: r.entries_by_version(s, [b.entry.version.id]),
+    "facts_about": lambda r, s, b: r.facts_about(s, b.namespace, ["ana"]),
+    "turns": lambda r, s, b: r.turns(s, b.namespace, SESSION, first=0, last=9),
     "versions": lambda r, s, b: r.versions(s, b.entry.item.id),
     "beliefs": lambda r, s, b: r.beliefs(s, [b.entry.version.id]),
     "evidence": lambda r, s, b: r.evidence(s, b.entry.version.id),

@@ -26,6 +26,8 @@ ROW: dict[str, Any] = {
     "head": UUID(int=2),
     "merged_into": None,
     "created_at": datetime(2026, 3, 1, 12, tzinfo=UTC),
+    "subject": None,
+    "expires_at": None,
 }
 JSON = st.recursive(
     st.none()
@@ -41,6 +43,13 @@ JSON = st.recursive(
 def test_a_row_comes_back_from_its_image() -> None:
     image = to_image(ITEM, ROW)
     assert from_image(ITEM, json.loads(json.dumps(image)), TENANT) == ROW
+
+
+def test_what_an_old_image_does_not_name_comes_back_as_none() -> None:
+    image = to_image(ITEM, ROW | {"subject": "p-17"})
+    assert image.pop("subject") == "p-17"
+    assert image == to_image(ITEM, ROW)
+    assert from_image(ITEM, image, TENANT)["subject"] is None
 
 
 def test_the_image_does_not_depend_on_the_offset_in_which_a_time_is_told() -> None:

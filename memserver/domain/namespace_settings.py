@@ -1,0 +1,37 @@
+"""How one namespace keeps its memory: what an admin has set for it, and the defaults."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid5
+
+from memserver.domain.scope import Namespace
+
+SETTINGS_IDS = UUID("9c1e2a50-64a3-4a0e-8b63-5b6b1c5c0a11")
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceSettings:
+    """`half_life_days` is the time in which what is not used loses half of its standing, None for
+    no decay; `most_items` bounds the active items, None for no bound. `secrets` and
+    `personal_data` say what is taken out of texts before they are stored. Consolidation is asked
+    for after so many writes, so many hours, or so many minutes without a write, whichever comes
+    first; None leaves that occasion out. `time_zone` (IANA) is that of messages which name none."""
+
+    id: UUID
+    namespace: Namespace
+    half_life_days: float | None = None
+    most_items: int | None = None
+    secrets: bool = True
+    personal_data: bool = False
+    consolidate_every_writes: int | None = None
+    consolidate_every_hours: float | None = None
+    consolidate_when_idle_minutes: float | None = None
+    time_zone: str = "UTC"
+
+
+def settings_id(namespace: Namespace) -> UUID:
+    """The id of a namespace's settings, of which it has one."""
+    return uuid5(SETTINGS_IDS, f"{namespace.tenant}:{namespace.id}")
+
+
+def default_settings(namespace: Namespace) -> NamespaceSettings:
+    return NamespaceSettings(settings_id(namespace), namespace)
