@@ -99,6 +99,13 @@ class InvalidBody(Invalid):
     code = "invalid_body"
 
 
+class InvalidPattern(Invalid):
+    code = "invalid_pattern"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The pattern cannot be searched for: {reason}.")
+
+
 class NotYetValid(Invalid):
     code = "not_yet_valid"
 

@@ -1,0 +1,1 @@
+"""Exact access beside similarity: stored texts searched line by line."""

@@ -1,0 +1,100 @@
+"""Stored texts as numbered lines, and what is shown of them."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memserver.domain.trajectories import Trajectory
+from memserver.services.grepping.pattern import Found, Matcher
+
+SHOWN = 1_000
+"""Characters of a line that are shown, around the match where there is one."""
+LEAD = 200
+MARKS = 64
+"""Characters of one piece at most: nothing that is read has more marks."""
+BLOCK = 32_768
+JOINERS = "\u200d\ufe0e\ufe0f"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a text. Of a run, `part` says what it belongs to (`goal`, `observation`,
+    `action`) and `step` to which step, from 0."""
+
+    text: str
+    part: str = "text"
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A line as it is handed out: `text` begins at the character `offset` of the line, and is
+    `cut` where that is not all of it."""
+
+    text: str
+    offset: int = 0
+    cut: bool = False
+
+
+def lines_of(text: str) -> list[Line]:
+    return [Line(line) for line in _split(text)]
+
+
+def lines_of_run(run: Trajectory) -> list[Line]:
+    """Goal, then what was observed and done, step by step."""
+    lines = [Line(line, "goal") for line in _split(run.task.goal)]
+    for number, step in enumerate(run.steps):
+        for part, text in (("observation", step.observation), ("action", step.action)):
+            if text:
+                lines += [Line(line, part, number) for line in _split(text)]
+    return lines
+
+
+def matches(lines: Sequence[Line], matcher: Matcher) -> Iterator[tuple[int, Found] | None]:
+    """The index of each line that matches, with its first match; None in between, about every
+    `BLOCK` characters, so that a caller can watch the time."""
+    for start, end in _blocks(lines):
+        if matcher.may_occur("\n".join(line.text for line in lines[start:end])):
+            for index in range(start, end):
+                found = matcher.find(lines[index].text)
+                if found is not None:
+                    yield index, found
+        yield None
+
+
+def shown(line: str, found: Found | None = None) -> Shown:
+    """A line short enough to hand out. It is never cut between a character and the marks that
+    belong to it."""
+    if len(line) <= SHOWN:
+        return Shown(line)
+    start = 0 if found is None else max(0, min(found.start - LEAD, len(line) - SHOWN))
+    start = _whole(line, start)
+    end = _whole(line, min(start + SHOWN, len(line)))
+    return Shown(line[start:end] if end > start else line[start : start + SHOWN], start, cut=True)
+
+
+def _split(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").split("\n")
+
+
+def _blocks(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+    start = size = 0
+    for index, line in enumerate(lines):
+        size += len(line.text) + 1
+        if size >= BLOCK:
+            yield start, index + 1
+            start, size = index + 1, 0
+    if start < len(lines):
+        yield start, len(lines)
+
+
+def _whole(line: str, at: int) -> int:
+    """The nearest place before or at `at` where a character begins that stands by itself."""
+    for place in range(at, max(0, at - MARKS), -1):
+        if place == len(line) or not (_belongs(line[place]) or line[place - 1] == JOINERS[0]):
+            return place
+    return max(0, at - MARKS)
+
+
+def _belongs(character: str) -> bool:
+    return unicodedata.combining(character) != 0 or character in JOINERS
