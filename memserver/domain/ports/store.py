@@ -185,7 +185,7 @@ class Reader(Protocol):
         self, scope: Scope, namespace: Namespace, session: UUID, *, first: int, last: int
     ) -> tuple[Entry, ...]:
         """Heads of a session's active turns from place `first` to `last`, both included, in
-        order."""
+        order: the notes that keep what was said, not the facts that were drawn from it."""
 
     def beliefs(self, scope: Scope, versions: Sequence[UUID]) -> dict[UUID, tuple[Belief, ...]]:
         """The beliefs of each version, one a context; nothing for a version without any."""

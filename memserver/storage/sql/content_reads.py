@@ -175,6 +175,7 @@ class ContentReads(View):
             if entry.version.turn is not None
             and entry.item.head == entry.version.id
             and entry.item.status is Status.ACTIVE
+            and entry.item.kind is Kind.NOTE
         ]
         return tuple(e for _, e in sorted(heads, key=lambda one: (one[0], one[1].item.id)))
 

@@ -64,7 +64,9 @@ def test_turns_come_in_the_order_in_which_they_were_said(world: World) -> None:
     here = world.namespace()
     turns = [world.entry(here, str(n), turn=Turn(SESSION, n, "Ana")) for n in (4, 2, 3, 1)]
     elsewhere = world.entry(here, "other", turn=Turn(uuid4(), 2, "Ana"))
-    world.apply(*rows_of(*turns, elsewhere))
+    drawn = fact(world, "Ana")
+    drawn = replace(drawn, version=replace(drawn.version, turn=Turn(SESSION, 2, "Ana")))
+    world.apply(*rows_of(*turns, elsewhere, drawn))
     with world.store.reading() as reader:
         found = reader.turns(world.scope(), here, SESSION, first=2, last=3)
     assert [entry.version.title for entry in found] == ["2", "3"]
