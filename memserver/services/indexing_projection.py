@@ -17,6 +17,7 @@ from memserver.domain.ports import (
     SparseEncoder,
     Store,
     VectorIndex,
+    View,
 )
 from memserver.services.version_vectors import STORED_AS, vector_name
 
@@ -35,9 +36,10 @@ Vector = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One piece of a document's text. `hash` names its vector in SQL."""
+    """One piece of one view of a document. `hash` names its vector in SQL."""
 
     document: Document
+    view: View
     number: int
     text: str
     hash: str
@@ -108,9 +110,10 @@ class Projection:
 
     def _windows(self, group: Sequence[Document]) -> list[Window]:
         return [
-            Window(document, number, text, vector_name(text))
+            Window(document, view, number, text, vector_name(text))
             for document in group
-            for number, text in enumerate(self._encoder.windows(document.text))
+            for view, words in _views(document).items()
+            for number, text in enumerate(self._encoder.windows(words))
         ]
 
     def _known_vectors(self, windows: Sequence[Window]) -> dict[str, Vector]:
@@ -141,7 +144,7 @@ class Projection:
     def _point(self, window: Window, dense: Vector) -> Point:
         document = window.document
         return Point(
-            id=point_id(key_of(document), window.number),
+            id=point_id(key_of(document), window.number, view=window.view),
             tenant=document.tenant,
             document=document.id,
             item=document.item,
@@ -152,6 +155,7 @@ class Projection:
             created=document.created,
             dense=dense,
             sparse=self._sparse.document(window.text),
+            view=window.view,
         )
 
     def _skip(self, document: Document, position: int, error: Exception) -> None:
@@ -166,8 +170,14 @@ def key_of(document: Document) -> DocumentKey:
     return DocumentKey(document.tenant, document.id)
 
 
-def point_id(key: DocumentKey, window: int) -> UUID:
-    return uuid5(key.tenant, f"{key.document}/{window}")
+def point_id(key: DocumentKey, window: int, *, view: View = View.OWN) -> UUID:
+    place = f"{window}" if view is View.OWN else f"{view.value}/{window}"
+    return uuid5(key.tenant, f"{key.document}/{place}")
+
+
+def _views(document: Document) -> dict[View, str]:
+    own = {View.OWN: document.text}
+    return own | {View.CONTEXT: document.context} if document.context else own
 
 
 def _groups(documents: Sequence[Document]) -> Iterator[list[Document]]:
@@ -175,11 +185,12 @@ def _groups(documents: Sequence[Document]) -> Iterator[list[Document]]:
     group: list[Document] = []
     size = 0
     for document in documents:
-        full = len(group) == DOCUMENTS_TOGETHER or size + len(document.text) > CHARACTERS_TOGETHER
+        length = len(document.text) + len(document.context)
+        full = len(group) == DOCUMENTS_TOGETHER or size + length > CHARACTERS_TOGETHER
         if group and full:
             yield group
             group, size = [], 0
         group.append(document)
-        size += len(document.text)
+        size += length
     if group:
         yield group

@@ -22,6 +22,7 @@ def document(
     namespace_id: int = 1,
     kind: str = "skill",
     live: bool = True,
+    context: str = "",
 ) -> Document:
     """A document whose id, item and time follow from `number`."""
     return Document(
@@ -35,6 +36,7 @@ def document(
         created=1_700_000_000 + number,
         text=text or f"document number {number}",
         live=live,
+        context=context,
     )
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from memserver.domain.errors import EncoderChanged, Unavailable
-from memserver.domain.ports import Document, DocumentKey
+from memserver.domain.ports import Document, DocumentKey, View
 from memserver.services.indexing import Indexer, audit, check_encoder, reindex_offline
 from memserver.storage.encoders import Bm25Encoder
 from tests.fakes.encoder import HashEncoder
@@ -113,6 +113,19 @@ def test_windows_that_a_shorter_text_no_longer_has_are_removed(world: World) -> 
     reach(indexer, world.store.put(document(1, "short now")))
 
     assert world.index.count() == 1
+
+
+def test_a_context_is_indexed_as_a_view_of_its_own_for_as_long_as_there_is_one(
+    world: World,
+) -> None:
+    indexer = world.start()
+    reach(indexer, world.store.put(document(1, "yes", context="is it red? yes"), document(2)))
+    views = sorted((p.document.int, p.view.value) for p in world.index.points.values())
+    assert views == [(1, "context"), (1, "own"), (2, "own")]
+
+    reach(indexer, world.store.put(document(1, "yes")))
+
+    assert {point.view for point in world.index.points.values()} == {View.OWN}
 
 
 def test_a_document_that_is_touched_again_never_leaves_the_index(world: World) -> None:

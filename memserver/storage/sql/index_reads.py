@@ -1,14 +1,17 @@
 """What the vector index is built from: the log as a feed, and what each row should look like
 in the index now. Not bound to one caller: the index holds every tenant's points."""
 
+import math
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import and_, func, select
 
 from memserver.domain.changes import RowRef, Table
 from memserver.domain.items import Status, render
-from memserver.domain.ports.store import Document, FeedEntry
+from memserver.domain.ports.index import NEVER
+from memserver.domain.ports.store import PAST, Document, FeedEntry
 from memserver.storage.sql import bodies
 from memserver.storage.sql.tables import CHANGE, ITEM, MARK, ROW_CHANGE, TRAJECTORY, VECTOR, VERSION
 from memserver.storage.sql.view import Cells, View, chunks
@@ -36,6 +39,11 @@ _VERSION = (
     VERSION.c.title,
     VERSION.c.body_type,
     VERSION.c.body,
+    VERSION.c.context,
+    VERSION.c.valid_from,
+    VERSION.c.valid_to,
+    VERSION.c.recorded_at,
+    VERSION.c.closed_at,
 )
 _VERSIONS = select(*_VERSION).join_from(
     VERSION, ITEM, and_(ITEM.c.id == VERSION.c.item_id, ITEM.c.tenant_id == VERSION.c.tenant_id)
@@ -79,10 +87,11 @@ class IndexReads(View):
         for ids in chunks(named[Table.TRAJECTORY]):
             query = select(*_RUN).where(TRAJECTORY.c.tenant_id == tenant, TRAJECTORY.c.id.in_(ids))
             found |= _by_id(_run_document(row) for row in self._all(query))
+        now = self._now()
         items = {*named[Table.ITEM], *self._items_of(tenant, named[Table.VERSION])}
         for ids in chunks(items):
             query = _VERSIONS.where(VERSION.c.tenant_id == tenant, VERSION.c.item_id.in_(ids))
-            found |= _by_id(_version_document(row) for row in self._all(query))
+            found |= _by_id(_version_document(row, now) for row in self._all(query))
         there = found.keys() | {document.item for document in found.values()}
         gone = {ref.id for ref in refs if ref.table in _INDEXED} - there
         return (*found.values(), *(_gone(tenant, row_id) for row_id in sorted(gone)))
@@ -122,9 +131,9 @@ class IndexReads(View):
         return [_run_document(row) for row in rows]
 
     def _live_versions(self, after: UUID | None, limit: int) -> list[Document]:
-        query = _VERSIONS.where(
-            VERSION.c.id == ITEM.c.head, ITEM.c.status == Status.ACTIVE.value
-        ).order_by(VERSION.c.id, VERSION.c.tenant_id)
+        query = _VERSIONS.where(ITEM.c.status == Status.ACTIVE.value).order_by(
+            VERSION.c.id, VERSION.c.tenant_id
+        )
         page = query if after is None else query.where(VERSION.c.id > after)
         rows = list(self._all(page.limit(limit)))
         if len(rows) == limit:
@@ -132,7 +141,8 @@ class IndexReads(View):
             rows += self._all(
                 query.where(VERSION.c.id == last.id, VERSION.c.tenant_id > last.tenant_id)
             )
-        return [_version_document(row) for row in rows]
+        now = self._now()
+        return [_version_document(row, now) for row in rows]
 
     def vectors(self, hashes: Sequence[str], fingerprint: str) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
@@ -165,10 +175,12 @@ def _run_document(row: Cells) -> Document:
         created=int(created_at.timestamp()),
         text=" ".join(goal.split()),
         live=True,
+        valid_from=_seconds(created_at, 0),
+        recorded=_seconds(created_at, 0),
     )
 
 
-def _version_document(row: Cells) -> Document:
+def _version_document(row: Cells, now: datetime) -> Document:
     (
         row_id,
         item_id,
@@ -182,19 +194,35 @@ def _version_document(row: Cells) -> Document:
         title,
         body_type,
         body,
+        context,
+        valid_from,
+        valid_to,
+        recorded_at,
+        closed_at,
     ) = row
+    present = row_id == head and (valid_to is None or valid_to > now)
     return Document(
         id=row_id,
         item=item_id,
         tenant=tenant,
         namespace_id=namespace_id,
         kind=kind,
-        status=status,
+        status=status if present else PAST,
         task_type=task_type or "",
         created=int(created_at.timestamp()),
         text=render(title, bodies.from_json(body_type, body)),
-        live=status == Status.ACTIVE.value and row_id == head,
+        live=status == Status.ACTIVE.value,
+        context=context or "",
+        valid_from=_seconds(valid_from, 0),
+        valid_to=_seconds(valid_to, NEVER),
+        recorded=_seconds(recorded_at, 0),
+        closed=_seconds(closed_at, NEVER),
     )
+
+
+def _seconds(moment: datetime | None, otherwise: int) -> int:
+    """The whole second in which a moment lies."""
+    return otherwise if moment is None else math.floor(moment.timestamp())
 
 
 def _gone(tenant: UUID, row_id: UUID) -> Document:

@@ -90,6 +90,20 @@ def test_only_an_active_items_head_is_live_and_its_other_versions_come_along(
         assert {one.status for one in documents.values()} == {status.value}
 
 
+def test_a_turn_comes_with_the_words_around_it(world: World) -> None:
+    turn, note = (
+        world.entry(world.namespace(), "yes", context="is it red? yes"),
+        world.entry(world.namespace(), "blue"),
+    )
+    world.apply(*rows_of(turn, note))
+
+    documents = _documents(world, ref(turn.item), ref(note.item))
+
+    assert documents[turn.version.id].context == "is it red? yes"
+    assert documents[turn.version.id].text == "yes"
+    assert documents[note.version.id].context == ""
+
+
 def test_a_row_that_an_undo_took_away_is_not_live(world: World) -> None:
     entry, run = world.entry(world.namespace()), world.run(world.namespace())
     change = world.apply(*rows_of(entry), run)
