@@ -2,13 +2,98 @@
 stays in `rest`, to be kept as a note: a sentence may be understood too little, never wrongly."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
-from memserver.services.writing.understood import Known, Retracted, Span, Stated, Understood
+from memserver.services.writing.dates import resolve
+from memserver.services.writing.forms import Filled, fill
+from memserver.services.writing.framing import Framed, hedged, unframed
+from memserver.services.writing.personal import ENDED, personal
+from memserver.services.writing.retractions import RETRACTIONS
+from memserver.services.writing.sentences import Sentence, sentences
+from memserver.services.writing.statements import STATEMENTS
+from memserver.services.writing.subjects import Setting, Subject, owner_in, subject_in
+from memserver.services.writing.understood import (
+    Known,
+    Retracted,
+    Span,
+    Stated,
+    Understood,
+    folded,
+)
 
 __all__ = ["Known", "Retracted", "Span", "Stated", "Understood", "facts_in"]
 
-_POSSESSIVE = re.compile(r"(?P<entity>[A-Z]\w*)['’]s (?P<key>[a-z]+) is (?P<value>[\w-]+)\.")
+LONGEST = 400
+"""Characters of a sentence that is read; a longer one is no plain statement."""
+MOST_JOINTS = 12
+
+_I = re.IGNORECASE
+_JOINT = re.compile(
+    r"\s*(?:;|,\s*(?:and|but|while|whereas|so|though|although|because|since|as|which|who)\b|,|\s[–—-]\s|"
+    r"\s(?:and|but|while|whereas|because)\b)\s*",
+    _I,
+)
+_REQUEST = re.compile(
+    r"(?:ok(?:ay)?,?\s+|hey,?\s+|hi,?\s+)?(?:please\s+)?(?:can|could|would|will)\s+you\s+(?:please\s+|kindly\s+|just\s+|also\s+)*"
+    r"(?=note|remember|record|write|save|store|set|update|change|forget|remove|delete|drop|ignore|make|keep|add|log|"
+    r"correct|disregard|erase|clear|register|jot|put|replace|cancel|discard|strike|retract)",
+    _I,
+)
+_UNSURE_END = re.compile(
+    r"(?:(?:i|we)\s+(?:think|guess|believe|suppose|assume|hope)|right|isn['’]?t\s+it|or\s+so\s+i|if|unless|maybe|perhaps|"
+    r"probably|possibly|presumably|apparently\s+not|just\s+kidding|not)\b",
+    _I,
+)
+_IT = re.compile(r"(?:it|that|this)(?=['’]s\s|\s)(?:['’]s)?", _I)
+_ELLIPSIS = re.compile(
+    r"(?P<owner>.+?)['’]s?\s+(?P<rest>(?:is|are|has\s+changed\s+to|changed\s+to|became)\s.+)", _I
+)
+_SPOKEN_OF = re.compile(
+    r"\s+(?:is|are|was|were|isn['’]t|has|have|had|used\s+to|changed|moved|no\s+longer|does|doesn['’]t|will|got|should)\b|"
+    r"['’]s\s",
+    _I,
+)
+_MANDATORY = re.compile(
+    r"(?:forget|drop|ignore|remove|delete|disregard|discard|erase|clear|scratch|cancel)\s+(?P<subject>.+)",
+    _I,
+)
+_CONTENT = re.compile(r"[^\W_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """One form filled, with what the frame around it adds."""
+
+    filled: Filled
+    framed: Framed
+
+    @property
+    def retracts(self) -> bool:
+        return self.filled.form in RETRACTIONS or self.filled.form is ENDED
+
+    @property
+    def renewed(self) -> bool:
+        value = self.filled.value
+        return (
+            self.framed.renewed
+            or self.filled.form.renews
+            or self.filled.subject.renewed
+            or bool(value and value.renewed)
+        )
+
+    @property
+    def dated(self) -> str:
+        return (self.filled.value.dated if self.filled.value else "") or self.framed.dated
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a clause was read as, and the pieces of it that were not."""
+
+    said: tuple[_Said, ...]
+    left: tuple[str, ...] = ()
 
 
 def facts_in(
@@ -19,9 +104,165 @@ def facts_in(
     speaker: str | None = None,
     known: Known | None = None,
 ) -> Understood:
-    """What `text`, said by `speaker` at `at`, states and takes back. `zone` is the speaker's."""
-    found = _POSSESSIVE.fullmatch(text)
-    if found is None:
-        return Understood(rest=text)
-    said = Stated(found["entity"], found["key"], found["value"], False, None, Span(0, len(text)))
-    return Understood(facts=(said,))
+    """What `text`, said by `speaker` at `at`, states and takes back. `zone` is the speaker's.
+
+    Where one text says more than one thing of a fact, the last word counts."""
+    setting = Setting(known or Known(), speaker)
+    meant: dict[tuple[str, str], Stated | Retracted] = {}
+    rest: list[str] = []
+    for sentence in sentences(text):
+        read = _sentence(sentence.text, setting)
+        if read is None:
+            rest.append(sentence.text)
+            setting = replace(setting, entity=None, subject=None)
+            continue
+        rest.extend(read.left)
+        for said in read.said:
+            outcome = _outcome(said, sentence, at=at, zone=zone)
+            name = folded(outcome.entity), folded(outcome.key)
+            meant.pop(name, None)
+            meant[name] = outcome
+        setting = _after(read, setting)
+    facts = tuple(each for each in meant.values() if isinstance(each, Stated))
+    ended = tuple(each for each in meant.values() if isinstance(each, Retracted))
+    return Understood(facts, "\n".join(rest), ended)
+
+
+def _outcome(said: _Said, sentence: Sentence, *, at: datetime, zone: tzinfo) -> Stated | Retracted:
+    subject, value = said.filled.subject, said.filled.value
+    dates = resolve(said.dated, at=at, zone=zone) if said.dated else ()
+    since = dates[0].start if dates else None
+    if said.retracts or value is None:
+        ended = value.text if value else None
+        return Retracted(subject.entity, subject.key, sentence.span, ended, since)
+    return Stated(subject.entity, subject.key, value.text, said.renewed, since, sentence.span)
+
+
+def _after(read: _Read, setting: Setting) -> Setting:
+    """A pronoun that follows means the one entity that was named, or nobody where two were."""
+    entities = {folded(said.filled.subject.entity): said for said in read.said}
+    last = read.said[-1].filled.subject
+    entity = last.entity if len(entities) == 1 else None
+    return replace(setting, entity=entity, subject=last)
+
+
+def _sentence(text: str, setting: Setting) -> _Read | None:
+    if len(text) > LONGEST:
+        return None
+    text = text.strip().strip('"“”').strip()
+    request = _REQUEST.match(text)
+    if text.endswith(("?", "？")):
+        if request is None:
+            return None
+        text = text.rstrip("?？ ")
+    if request is not None:
+        text = text[request.end() :]
+    return _clauses(text.rstrip(".!。！… "), setting)
+
+
+def _clauses(text: str, setting: Setting, *, depth: int = 0) -> _Read | None:
+    """The text as statements side by side where both sides are some, else as one."""
+    joints = list(_JOINT.finditer(text))[:MOST_JOINTS] if depth < MOST_JOINTS else []
+    for joint in joints:
+        left, right = text[: joint.start()], text[joint.end() :]
+        first = _clause(left, setting)
+        if first is None:
+            continue
+        if _UNSURE_END.match(right) and hedged(right) or _tag(right):
+            return None
+        second = _clauses(right, _after(_Read((first,)), setting), depth=depth + 1)
+        if second is not None:
+            return _Read((first, *second.said), second.left)
+    if (whole := _clause(text, setting)) is not None:
+        return _Read((whole,))
+    return _beside_other_words(text, joints, setting, depth)
+
+
+def _tag(text: str) -> bool:
+    return bool(
+        re.match(
+            r"(?:i|we)\s+(?:think|guess|believe|suppose|assume|hope)\b|right$|isn['’]?t\s+it|maybe|perhaps",
+            text,
+            _I,
+        )
+    )
+
+
+def _beside_other_words(
+    text: str, joints: list[re.Match[str]], setting: Setting, depth: int
+) -> _Read | None:
+    """A statement before or after words that are none; those are handed back."""
+    for joint in joints:
+        left, right = text[: joint.start()], text[joint.end() :]
+        if hedged(left):
+            return None
+        spoken = _spoken_of(left, setting)
+        about = replace(setting, subject=spoken, entity=spoken.entity) if spoken else setting
+        if spoken is not None and (second := _clauses(right, about, depth=depth + 1)):
+            return second
+    for joint in reversed(joints):
+        left, right = text[: joint.start()], text[joint.end() :]
+        first = _clause(left, setting)
+        if first is not None and not _UNSURE_END.match(right) and not _tag(right):
+            return _Read((first,), _worth(right))
+    for joint in joints:
+        left, right = text[: joint.start()], text[joint.end() :]
+        if (second := _clause(right, setting)) is not None and not hedged(left):
+            return _Read((second,), _worth(left))
+    return None
+
+
+def _worth(text: str) -> tuple[str, ...]:
+    return (text,) if len(_CONTENT.findall(text)) > 1 else ()
+
+
+def _spoken_of(text: str, setting: Setting) -> Subject | None:
+    """The fact that a clause is about, though it gives no value ("Ana's office has changed")."""
+    if imperative := _MANDATORY.match(text):
+        return subject_in(imperative["subject"], setting)
+    for verb in _SPOKEN_OF.finditer(text):
+        if subject := subject_in(text[: verb.start()], setting):
+            return subject
+    return None
+
+
+def _clause(text: str, setting: Setting) -> _Said | None:
+    """The one thing that a clause states or takes back."""
+    for framed in unframed(text, setting):
+        if not framed.text or hedged(framed.text):
+            continue
+        for filled in _filled(framed.text, framed.setting):
+            return _Said(filled, framed)
+        if said := _leaning(framed):
+            return said
+    return None
+
+
+def _filled(text: str, setting: Setting) -> Iterator[Filled]:
+    for form in (*RETRACTIONS, *STATEMENTS):
+        filled = fill(form, text, setting)
+        if filled is not None:
+            yield filled
+    told = personal(text, setting)
+    if told is not None:
+        yield told
+
+
+def _leaning(framed: Framed) -> _Said | None:
+    """A clause that leans on the fact before it: "it is C3 now", "Bob's is C3"."""
+    subject = framed.setting.subject
+    if subject is None:
+        return None
+    if it := _IT.match(framed.text):
+        verb = " is" if it.group()[-1] == "s" and it.group().casefold() != "this" else ""
+        text = f"{subject.entity}'s {subject.key}{verb}{framed.text[it.end() :]}"
+        for filled in _filled(text, framed.setting):
+            said = _Said(filled, framed)
+            return said if said.renewed or said.retracts else None
+    if (other := _ELLIPSIS.fullmatch(framed.text)) and (
+        owner := owner_in(other["owner"], framed.setting, possessive=True)
+    ):
+        text = f"{owner}'s {subject.key} {other['rest']}"
+        for filled in _filled(text, framed.setting):
+            return _Said(filled, framed)
+    return None

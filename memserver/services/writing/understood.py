@@ -33,9 +33,9 @@ class Retracted:
 
     entity: str
     key: str
+    span: Span
     value: str | None = None
     valid_to: datetime | None = None
-    span: Span = Span(0, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,191 @@
+"""Whom and what of them a phrase names: "Ana's office", "the office of Ana", "my office", "her
+office" after Ana was named. A phrase that could be more than that names nothing."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memserver.services.writing.understood import Known, folded
+from memserver.services.writing.vocabulary import (
+    FORMER,
+    KEY_LINKS,
+    NAME_LINKS,
+    NO_KEY,
+    NO_KEY_ALONE,
+    NO_NAME,
+    PRESENT,
+    RENEWED,
+)
+
+LONGEST_NAME = 6
+LONGEST_KEY = 5
+
+_QUOTES = "\"'“”‘’«»`*_"
+_POSSESSIVE = re.compile(r"(?:(?<=[^\W_])|(?<=\.))(?:['’]s|(?<=s)['’])\s+")
+_OF = re.compile(
+    r"\s+(?:(?:that\s+)?(?:belonging\s+to|held\s+by|assigned\s+to|given\s+(?:by|for)|"
+    r"(?:(?:listed|recorded|noted|known|saved|stored|registered|on\s+(?:file|record))\s+)?(?:for|of)|"
+    r"(?:we|i)\s+have(?:\s+(?:noted|recorded|listed|saved|on\s+(?:file|record)))?\s+for))\s+",
+    re.IGNORECASE,
+)
+_WHOSE = re.compile(
+    r"(?P<key>.+?)\s+(?:(?:that|which)\s+)?(?P<entity>\S.*?)\s+(?:has|uses|holds|gave|chose|listed)"
+)
+_MINE = re.compile(r"my\s+(?P<key>.+)", re.IGNORECASE)
+_THEIRS = re.compile(r"(?:his|her|their|its)\s+(?P<key>.+)", re.IGNORECASE)
+_OUR_MAN = re.compile(r"(?:my|our|the)\s+[a-z]+\s+(?=[A-Z][\w.'’-]*$)")
+_DETERMINER = re.compile(r"(?:the|a|an|his|her|their|its|this|that|any)\s+", re.IGNORECASE)
+_NAME_WORD = re.compile(r"[@#]?[\w][\w.'’&/+@:#-]*|&")
+_KEY_WORD = re.compile(r"[^\W_][\w'’/&.-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A key of an entity; `renewed` says that the phrase itself calls the value a new one."""
+
+    entity: str
+    key: str
+    renewed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What was said before, as far as a phrase may lean on it: `entity` was named last, `subject`
+    is the fact spoken of last, `topic` is the entity that the sentence was announced to be about."""
+
+    known: Known
+    speaker: str | None = None
+    entity: str | None = None
+    subject: Subject | None = None
+    topic: str | None = None
+
+
+def subject_in(phrase: str, setting: Setting) -> Subject | None:
+    """The phrase read as a key of an entity, or None where it is not clearly one."""
+    phrase = phrase.strip().strip(_QUOTES).strip()
+    if not phrase or len(phrase) > 120:
+        return None
+    readings = [
+        Subject(entity, key.name, key.renewed)
+        for entity, key_phrase in _split(phrase, setting)
+        if (key := key_in(key_phrase)) is not None
+    ]
+    known = setting.known
+    sure = [r for r in readings if known.entity(r.entity) and known.key(r.key)]
+    sure = sure or [reading for reading in readings if known.entity(reading.entity)]
+    return next(iter(sure or readings), None)
+
+
+def _split(phrase: str, setting: Setting) -> Iterator[tuple[str, str]]:
+    """Entity and key phrase of every way to read the phrase, the likeliest first."""
+    if setting.speaker and (mine := _MINE.fullmatch(phrase)):
+        yield setting.speaker, mine["key"]
+    if (theirs := _THEIRS.fullmatch(phrase)) and (named := setting.topic or setting.entity):
+        yield named, theirs["key"]
+    for match in _POSSESSIVE.finditer(phrase):
+        entity = owner_in(phrase[: match.start()], setting, possessive=True)
+        if entity is not None:
+            yield entity, phrase[match.end() :]
+    for match in reversed(list(_OF.finditer(phrase))):
+        entity = owner_in(phrase[match.end() :], setting)
+        key_phrase = phrase[: match.start()]
+        if entity is not None and not _partitive(key_phrase, phrase[match.end() :]):
+            yield entity, key_phrase
+    if (whose := _WHOSE.fullmatch(phrase)) and whose["key"].casefold().startswith("the "):
+        entity = owner_in(whose["entity"], setting)
+        if entity is not None:
+            yield entity, whose["key"]
+    yield from _known_side_by_side(phrase, setting)
+    if setting.topic is not None:
+        yield setting.topic, phrase
+
+
+def _partitive(key_phrase: str, owner: str) -> bool:
+    head = _DETERMINER.sub("", key_phrase.casefold()).split()
+    return bool(head) and head[-1] in NO_KEY_ALONE and owner == owner.casefold()
+
+
+def _known_side_by_side(phrase: str, setting: Setting) -> Iterator[tuple[str, str]]:
+    """ "Ana office": only where both are known."""
+    words = phrase.split()
+    for cut in range(1, len(words)):
+        entity, key = " ".join(words[:cut]), " ".join(words[cut:])
+        if setting.known.entity(entity) and setting.known.key(key):
+            yield entity, key
+
+
+def owner_in(phrase: str, setting: Setting, *, possessive: bool = False) -> str | None:
+    """The phrase as the name of something that has attributes, or None. In lower case it must be
+    known, hold a digit, begin with "the", or be a single word that an 's makes an owner."""
+    name = phrase.strip().strip(_QUOTES).strip()
+    if setting.speaker and folded(name) in ("i", "me", "myself"):
+        return setting.speaker
+    if setting.known.entity(name):
+        return name
+    name = _OUR_MAN.sub("", name)
+    words = name.split()
+    if not words or len(words) > LONGEST_NAME:
+        return None
+    if not all(_NAME_WORD.fullmatch(word.rstrip(",")) for word in words) or "," in name:
+        return None
+    determined = words[0].casefold() == "the" and len(words) > 1
+    proper = words[1:] if determined else words
+    if proper[0].casefold().removesuffix("'s") in NO_NAME or _adverb(proper[0]):
+        return None
+    if any(word.casefold() in ("and", "or") for word in proper):
+        return None
+    if all(_name_like(word) for word in proper if word not in NAME_LINKS):
+        return name
+    lower = [word for word in proper if not _name_like(word) and word not in NAME_LINKS]
+    if any(word.casefold() in NO_NAME or _adverb(word) for word in lower):
+        return None
+    # "project Falcon", "server web-1"; "the printer"; "ana's".
+    mixed = any(map(_name_like, proper)) and len(proper) <= 4
+    if mixed or (determined and len(proper) <= 3) or (possessive and len(proper) == 1):
+        return name
+    return None
+
+
+def _name_like(word: str) -> bool:
+    return (
+        word[0] in "@#"
+        or any(letter.isupper() or letter.isdigit() for letter in word)
+        or (word[0].isalpha() and not word[0].islower() and not word[0].isupper())
+    )
+
+
+def _adverb(word: str) -> bool:
+    return len(word) > 4 and word.endswith("ly") and word.islower()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The name of an attribute without what stood before it; see `Subject.renewed`."""
+
+    name: str
+    renewed: bool = False
+
+
+def key_in(phrase: str) -> Key | None:
+    """The phrase as the name of an attribute, or None. A former one ("the old office") is none,
+    since what is said of it does not hold now."""
+    name = phrase.strip().strip(_QUOTES).strip()
+    name = _DETERMINER.sub("", name, count=1) if _DETERMINER.match(name) else name
+    words = name.split()
+    renewed = False
+    while len(words) > 1 and words[0].casefold() in RENEWED | PRESENT:
+        renewed = renewed or words[0].casefold() in RENEWED
+        words = words[1:]
+    if not words or len(words) > LONGEST_KEY or words[0].casefold() in FORMER:
+        return None
+    if not all(_KEY_WORD.fullmatch(word) for word in words) or not any(map(_lettered, words)):
+        return None
+    if any(word.casefold() in NO_KEY for word in words):
+        return None
+    if words[0].casefold() in KEY_LINKS - {"next", "last"} or words[-1].casefold() in KEY_LINKS:
+        return None
+    return Key(" ".join(words), renewed)
+
+
+def _lettered(word: str) -> bool:
+    return any(letter.isalpha() for letter in word)
