@@ -15,6 +15,15 @@ from memserver.domain.items import Entry, Kind, Status, Version
 from memserver.domain.namespace_settings import NamespaceSettings
 from memserver.domain.operations import Operation, State
 from memserver.domain.policies import Exploration, Policy, PolicyRole, ScoredRun
+from memserver.domain.ports.index import NEVER
+from memserver.domain.ports.model_use import ModelUseReads, ModelUseWrites
+from memserver.domain.ports.privacy import (
+    Compacted,
+    PrivacyReader,
+    PrivacyWriter,
+    Protector,
+    VectorNames,
+)
 from memserver.domain.scope import Key, Namespace, Scope, Tenant
 from memserver.domain.trajectories import Outcome, Task, Trajectory
 
@@ -111,11 +120,16 @@ class FeedEntry:
     refs: tuple[RowRef, ...]
 
 
+PAST = "past"
+"""The status of a document that held once and no longer does: an earlier version of an active
+item, or its last one where that has ended. Any other has the status of its item."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """What the index should hold of one item version or trajectory: its `text` and, where it has
     one, its `context` in a view of its own. A document that is not `live` must not be in the
-    index."""
+    index. Times are Unix seconds, as in a `Point`."""
 
     id: UUID
     item: UUID
@@ -128,9 +142,13 @@ class Document:
     text: str
     live: bool
     context: str = ""
+    valid_from: int = 0
+    valid_to: int = NEVER
+    recorded: int = 0
+    closed: int = NEVER
 
 
-class Reader(Protocol):
+class Reader(ModelUseReads, PrivacyReader, Protocol):
     """A consistent view. Methods that take a `scope` see only what its grants reach: rows
     outside are as if they were not there. Filtering happens in SQL, by namespace id."""
 
@@ -186,6 +204,9 @@ class Reader(Protocol):
     ) -> tuple[Entry, ...]:
         """Heads of a session's active turns from place `first` to `last`, both included, in
         order: the notes that keep what was said, not the facts that were drawn from it."""
+
+    def merged_into(self, scope: Scope, versions: Sequence[UUID]) -> tuple[Entry, ...]:
+        """Heads of the items that were merged into these versions, oldest first."""
 
     def beliefs(self, scope: Scope, versions: Sequence[UUID]) -> dict[UUID, tuple[Belief, ...]]:
         """The beliefs of each version, one a context; nothing for a version without any."""
@@ -267,7 +288,7 @@ class Reader(Protocol):
 
     def documents(self, tenant: UUID, refs: Sequence[RowRef]) -> tuple[Document, ...]:
         """What the index should now hold for these rows: for an item or version, all the
-        versions of that item (only an active item's head is live); for a trajectory, itself;
+        versions of that item (live if it is active); for a trajectory, itself;
         for a row that is gone, a document that is not live."""
 
     def live_documents(self, after: tuple[str, UUID] | None, limit: int) -> tuple[Document, ...]:
@@ -280,7 +301,7 @@ class Reader(Protocol):
         """A projection's position and the fingerprint it was built with."""
 
 
-class Writer(Reader, Protocol):
+class Writer(Reader, ModelUseWrites, PrivacyWriter, Protocol):
     """One transaction: all of it or none. Sees its own writes."""
 
     def apply(self, draft: Draft) -> Change:
@@ -343,9 +364,25 @@ class Store(Readable, Protocol):
     def dump(self, into: BinaryIO) -> Manifest:
         """Writes an archive of everything, as it is at one moment, while others read and write."""
 
-    def load(self, archive: BinaryIO, manifest: Manifest, *, replace: bool) -> None:
+    def load(
+        self,
+        archive: BinaryIO,
+        manifest: Manifest,
+        *,
+        replace: bool,
+        check: Callable[[Reader], None],
+        vector_names: VectorNames,
+    ) -> int:
         """Puts a checked archive in place of everything, in one transaction, and forgets what was
-        read before. Marks of projections are set back to 0. Raises `BackupMismatch`,
-        `OperationsUnfinished`, `InvalidBackup`, and `HoldsContent` without `replace`."""
+        read before. Marks of projections are set back to 0. Whoever was erased after the archive
+        was made is erased from it before anyone can read it; how many. `check` may refuse what
+        was loaded. Raises `BackupMismatch`, `OperationsUnfinished`, `InvalidBackup`, and
+        `HoldsContent` without `replace`."""
+
+    def protect_with(self, protector: Protector) -> None:
+        """From now on nothing is stored that it takes out."""
+
+    def compact(self) -> Compacted:
+        """Gives back the space of what was deleted, so that its bytes are gone from the files."""
 
     def close(self) -> None: ...

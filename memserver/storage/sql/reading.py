@@ -6,7 +6,9 @@ from memserver.storage.sql.decision_reads import DecisionReads
 from memserver.storage.sql.evidence_reads import EvidenceReads
 from memserver.storage.sql.index_reads import IndexReads
 from memserver.storage.sql.log_reads import LogReads
+from memserver.storage.sql.model_use_rows import ModelUseReads
 from memserver.storage.sql.policy_reads import PolicyReads
+from memserver.storage.sql.sealed_rows import PrivacyReads
 from memserver.storage.sql.settings_reads import SettingsReads
 
 
@@ -17,6 +19,8 @@ class SqlReader(
     DecisionReads,
     PolicyReads,
     SettingsReads,
+    ModelUseReads,
+    PrivacyReads,
     LogReads,
     IndexReads,
 ):

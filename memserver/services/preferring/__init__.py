@@ -1,0 +1,1 @@
+"""What people prefer, as their edits of an agent's texts show."""
