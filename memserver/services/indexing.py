@@ -286,7 +286,7 @@ class Indexer:
         with self._changed:
             if self._rebuild is None and self._asked:
                 self._rebuild = self._asked.pop(0)
-                self._projection.skipped.clear()
+                self._projection.forget()
         return self._go_on(self._rebuild) or followed if self._rebuild else followed
 
     def _replace(self) -> None:
@@ -308,7 +308,7 @@ class Indexer:
     def _start_over(self, answer: Future[int]) -> None:
         """May fail half-way, and is then called again."""
         self._index.clear()
-        self._projection.skipped.clear()
+        self._projection.forget()
         self._lose("everything was replaced")
         assert self._rebuild is not None, "it was just made"
         earlier = self._rebuild.answer

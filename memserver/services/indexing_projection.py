@@ -1,6 +1,7 @@
 """From documents to points: windows, vectors that are kept in SQL, and what cannot be indexed."""
 
 import logging
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid5
@@ -19,6 +20,7 @@ from memserver.domain.ports import (
     VectorIndex,
     View,
 )
+from memserver.domain.ports.store import PAST
 from memserver.services.version_vectors import STORED_AS, vector_name
 
 log = logging.getLogger(__name__)
@@ -26,6 +28,8 @@ log = logging.getLogger(__name__)
 DOCUMENTS_TOGETHER = 256
 CHARACTERS_TOGETHER = 1_000_000
 ENCODED_TOGETHER = 32
+HELD_AT_MOST = 65_536
+"""Past documents of which it is remembered how the index holds them."""
 
 # What one document can be to blame for. Anything else (a model that does not answer, a full
 # disk) is no reason to leave a document out, and is tried again.
@@ -60,18 +64,30 @@ class Projection:
         self._encoder = encoder
         self._sparse = sparse
         self.skipped: dict[DocumentKey, int] = {}
+        self._held: OrderedDict[DocumentKey, int] = OrderedDict()
+        self._resets = len(index.resets)
 
     def put(self, documents: Sequence[Document], *, position: int) -> None:
         """Live documents are searchable on return, the others are gone. A live one that was
         there before stays searchable in between, and so does an item whose version is replaced.
         Raises what is no document's fault."""
-        live = [document for document in documents if document.live]
+        if len(self._index.resets) != self._resets:
+            self._held.clear()
+            self._resets = len(self._index.resets)
+        # What holds goes before what held: there is no moment at which neither does.
+        live = sorted((one for one in documents if one.live), key=lambda one: one.status == PAST)
         gone = [document for document in documents if not document.live]
         replaced = {document.item for document in live}
         self._remove([document for document in gone if document.item not in replaced])
-        for group in _groups([d for d in live if self._is_due(d, position)]):
+        due = [one for one in live if self._is_due(one, position) and not self._is_held(one)]
+        for group in _groups(due):
             self._put_group(group, position)
         self._remove([document for document in gone if document.item in replaced])
+
+    def forget(self) -> None:
+        """Forgets what was left out and what the index holds: everything is put again."""
+        self.skipped.clear()
+        self._held.clear()
 
     def _remove(self, documents: Sequence[Document]) -> None:
         keys = [key_of(document) for document in documents]
@@ -79,6 +95,12 @@ class Projection:
             self._index.delete_documents(keys)
         for key in keys:
             self.skipped.pop(key, None)
+            self._held.pop(key, None)
+
+    def _is_held(self, document: Document) -> bool:
+        """Whether this is in the index as it is: an item's new version must not cost more for
+        every version that it ever had."""
+        return self._held.get(key_of(document)) == hash(document)
 
     def _is_due(self, document: Document, position: int) -> bool:
         skipped_at = self.skipped.get(key_of(document))
@@ -107,6 +129,9 @@ class Projection:
             self._keep_vectors(made)
         for key in keys:
             self.skipped.pop(key, None)
+        self._held.update((key_of(one), hash(one)) for one in group if one.status == PAST)
+        while len(self._held) > HELD_AT_MOST:
+            self._held.popitem(last=False)
 
     def _windows(self, group: Sequence[Document]) -> list[Window]:
         return [
@@ -156,6 +181,10 @@ class Projection:
             dense=dense,
             sparse=self._sparse.document(window.text),
             view=window.view,
+            valid_from=document.valid_from,
+            valid_to=document.valid_to,
+            recorded=document.recorded,
+            closed=document.closed,
         )
 
     def _skip(self, document: Document, position: int, error: Exception) -> None:
@@ -163,6 +192,7 @@ class Projection:
         # Never the content, which may be in the error's text as well.
         log.error("Document %s cannot be indexed (%s).", document.id, type(error).__name__)
         self._index.delete_documents([key])
+        self._held.pop(key, None)
         self.skipped[key] = position
 
 

@@ -68,11 +68,13 @@ class ItemFilter:
 
 @dataclass(frozen=True, slots=True)
 class DecisionFilter:
-    """Decisions that a namespace's policy made, from `since` on; `explored` None means both."""
+    """Decisions of one verb that a namespace's policy made, from `since` on; `explored` None means
+    both."""
 
     namespace_id: int
     since: datetime | None = None
     explored: bool | None = None
+    verb: str = "retrieve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,9 @@ class Reader(ModelUseReads, PrivacyReader, Protocol):
     ) -> tuple[Entry, ...]:
         """Heads of a session's active turns from place `first` to `last`, both included, in
         order: the notes that keep what was said, not the facts that were drawn from it."""
+
+    def last_turn(self, scope: Scope, namespace: Namespace, session: UUID) -> int | None:
+        """The highest place in a session that any turn ever had there, also one that is gone."""
 
     def merged_into(self, scope: Scope, versions: Sequence[UUID]) -> tuple[Entry, ...]:
         """Heads of the items that were merged into these versions, oldest first."""

@@ -200,18 +200,19 @@ def _version_document(row: Cells, now: datetime) -> Document:
         recorded_at,
         closed_at,
     ) = row
-    present = row_id == head and (valid_to is None or valid_to > now)
+    active = status == Status.ACTIVE.value
+    holds = row_id == head and (valid_to is None or valid_to > now)
     return Document(
         id=row_id,
         item=item_id,
         tenant=tenant,
         namespace_id=namespace_id,
         kind=kind,
-        status=status if present else PAST,
+        status=PAST if active and not holds else status,
         task_type=task_type or "",
         created=int(created_at.timestamp()),
         text=render(title, bodies.from_json(body_type, body)),
-        live=status == Status.ACTIVE.value,
+        live=active,
         context=context or "",
         valid_from=_seconds(valid_from, 0),
         valid_to=_seconds(valid_to, NEVER),

@@ -1,6 +1,7 @@
 """What the indexer follows: every change in order, and how each row should look in the index."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from memserver.domain.changes import RowRef, Table
 from memserver.domain.items import Kind, Status
 from memserver.domain.policies import PolicyState
-from memserver.domain.ports.store import Document
+from memserver.domain.ports import NEVER
+from memserver.domain.ports.store import PAST, Document
 from tests.contract.store.world import World, merged, next_version, ref, rows_of
 
 
@@ -62,22 +64,22 @@ def test_a_run_is_found_by_its_goal_on_one_line(world: World) -> None:
             created=int(run.created_at.timestamp()),
             text="put a mug on a desk",
             live=True,
+            valid_from=int(run.created_at.timestamp()),
+            recorded=int(run.created_at.timestamp()),
         )
     }
 
 
-def test_only_an_active_items_head_is_live_and_its_other_versions_come_along(
-    world: World,
-) -> None:
+def test_an_active_items_versions_are_live_and_say_which_of_them_holds(world: World) -> None:
     entry = world.entry(world.namespace(), "first", kind=Kind.PRINCIPLE, task_type="kitchen")
     second = next_version(world, entry, "second")
     world.apply(*rows_of(entry))
     world.apply(*rows_of(second))
     for named in (ref(entry.item), ref(entry.version), ref(second.version)):
         documents = _documents(world, named)
-        assert {key: one.live for key, one in documents.items()} == {
-            entry.version.id: False,
-            second.version.id: True,
+        assert {key: (one.live, one.status) for key, one in documents.items()} == {
+            entry.version.id: (True, PAST),
+            second.version.id: (True, "active"),
         }
     head = documents[second.version.id]
     assert (head.item, head.kind, head.task_type) == (entry.item.id, "principle", "kitchen")
@@ -88,6 +90,32 @@ def test_only_an_active_items_head_is_live_and_its_other_versions_come_along(
         documents = _documents(world, ref(entry.item))
         assert not any(one.live for one in documents.values())
         assert {one.status for one in documents.values()} == {status.value}
+
+
+def test_a_document_says_in_whole_seconds_when_it_held_and_since_when_that_is_known(
+    world: World,
+) -> None:
+    entry = world.entry(world.namespace())
+    begun, ended = (
+        datetime(1969, 12, 31, 23, 59, 59, 500_000, UTC),
+        datetime(2020, 1, 2, tzinfo=UTC),
+    )
+    told, closed = datetime(2021, 1, 1, tzinfo=UTC), datetime(2022, 1, 1, 0, 0, 0, 999_999, UTC)
+    version = replace(entry.version, valid_from=begun, recorded_at=told)
+    world.apply(entry.item, version)
+
+    def document() -> Document:
+        return _documents(world, ref(entry.item))[version.id]
+
+    assert (document().valid_from, document().valid_to) == (-1, NEVER)
+    assert (document().recorded, document().closed) == (int(told.timestamp()), NEVER)
+    assert document().status == "active"
+    world.apply(replace(version, valid_to=ended, closed_at=closed))
+    assert (document().valid_to, document().closed) == (
+        int(ended.timestamp()),
+        int(closed.timestamp()),
+    )
+    assert (document().live, document().status) == (True, PAST)
 
 
 def test_a_turn_comes_with_the_words_around_it(world: World) -> None:
@@ -176,7 +204,7 @@ def test_live_documents_of_all_tenants_are_paged_without_a_gap(world: World, lim
             table = Table.TRAJECTORY if page[-1].kind == "trajectory" else Table.VERSION
             after = (table.value, page[-1].id)
     keys = [(document.tenant, document.id) for document in found]
-    assert len(keys) == len(set(keys)) == 3 + 3 + 3 + 4
+    assert len(keys) == len(set(keys)) == 3 + 4 + 3 + 4
     assert all(document.live for document in found)
 
 
@@ -192,4 +220,4 @@ def test_live_documents_equal_the_live_ones_that_the_feed_leads_to(world: World)
         followed = reader.documents(world.tenant.id, refs)
         live = reader.live_documents(None, 100)
     assert {one.id: one for one in followed if one.live} == {one.id: one for one in live}
-    assert len(live) == 3
+    assert len(live) == 4
