@@ -25,6 +25,9 @@ MARKED = re.compile(
 _MARKERS = re.compile(r"\b(when|if|after|until|unless|whenever|before|while|once|because|so)\b")
 
 
+SHORTEST_MAIN = 3
+
+
 class Half(StrEnum):
     """The verifier was tuned on rewordings of the first half only; what is reported is measured
     on those of the second."""
@@ -109,6 +112,8 @@ def _fronted(sentence: str, rng: random.Random) -> str:
     found = MARKED.match(sentence)
     if found is None or rng.random() < 0.5 or len(_MARKERS.findall(sentence)) != 1:
         return sentence
+    if len(found["main"].split()) < SHORTEST_MAIN:
+        return sentence  # "Right after ...": no clause stands before the marker
     main = found["main"][:1].lower() + found["main"][1:]
     return f"{found['marker'].capitalize()} {found['rest']}, {main}."
 
