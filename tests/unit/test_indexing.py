@@ -2,14 +2,17 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
 from memserver.domain.errors import EncoderChanged, Unavailable
-from memserver.domain.ports import Document, DocumentKey, View
+from memserver.domain.ports import Document, DocumentKey, Point, View
+from memserver.domain.ports.store import PAST
 from memserver.services.indexing import Indexer, audit, check_encoder, reindex_offline
+from memserver.services.indexing_projection import point_id
 from memserver.storage.encoders import Bm25Encoder
 from tests.fakes.encoder import HashEncoder
 from tests.fakes.feed_store import TENANT, FeedStore, document
@@ -113,6 +116,46 @@ def test_windows_that_a_shorter_text_no_longer_has_are_removed(world: World) -> 
     reach(indexer, world.store.put(document(1, "short now")))
 
     assert world.index.count() == 1
+
+
+def test_there_is_no_moment_at_which_an_item_has_only_a_past(world: World) -> None:
+    indexer = world.start()
+    first = document(1, "red")
+    reach(indexer, world.store.put(first))
+    put: list[list[str]] = []
+    upsert = world.index.upsert
+
+    def noted(points: Sequence[Point]) -> None:
+        put.append([point.status for point in points])
+        upsert(points)
+
+    world.index.upsert = noted  # type: ignore[method-assign]
+    second = replace(document(2, "blue"), item=first.item)
+    reach(indexer, world.store.put(replace(first, status=PAST), second))
+
+    assert put == [["active", PAST]]
+
+
+def test_what_is_past_is_put_again_only_where_it_changed_or_may_have_been_lost(
+    world: World,
+) -> None:
+    indexer = world.start()
+    past, now = replace(document(1), status=PAST), document(2)
+    reach(indexer, world.store.put(past, now))
+    before = world.index.points[point_id(key(past), 0)]
+
+    reach(indexer, world.store.put(past, now))
+    assert world.index.points[point_id(key(past), 0)] is before
+
+    reach(indexer, world.store.put(replace(past, valid_to=5), now))
+    assert world.index.points[point_id(key(past), 0)].valid_to == 5
+
+    del world.index.points[point_id(key(past), 0)]
+    indexer.rebuild().result(SOON_S)
+    assert point_id(key(past), 0) in world.index.points
+
+    world.index.lose()
+    until(lambda: world.indexed == {key(past), key(now)})
 
 
 def test_a_context_is_indexed_as_a_view_of_its_own_for_as_long_as_there_is_one(
