@@ -19,9 +19,11 @@ from memserver.app.metrics import Metrics, Readings
 from memserver.app.settings import Settings
 from memserver.domain.errors import Unavailable
 from memserver.domain.ports import Encoder, Jobs, SparseEncoder, Store, VectorIndex, Work
+from memserver.domain.ports.chat import ChatModel
 from memserver.ids import uuid7
 from memserver.jobs import DbosJobs, Dispatcher, executor_identity
 from memserver.services.access import Access, IssuedKey
+from memserver.services.asking import Asking
 from memserver.services.backing_up import BackingUp
 from memserver.services.bundle import Services
 from memserver.services.changing import Changing
@@ -31,6 +33,7 @@ from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
 from memserver.services.housekeeping import Housekeeping, Keeping
 from memserver.services.indexing import Indexer, check_encoder
+from memserver.services.model_budget import ModelBudget
 from memserver.services.operations import OperationService
 from memserver.services.policies.exploring import Exploring
 from memserver.services.policies.lifecycle import Lifecycle
@@ -40,7 +43,9 @@ from memserver.services.policies.serving import Scorers, Serving
 from memserver.services.readiness import Readiness
 from memserver.services.reindexing import Reindexing, ReindexRunner
 from memserver.services.remembering import Remembering
+from memserver.services.restoring import Restoring
 from memserver.services.retrieval.retrieve import Retrieve
+from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
 from memserver.services.version_vectors import VersionVectors
 from memserver.storage.encoders import (
@@ -70,6 +75,7 @@ class Parts:
     sparse: SparseEncoder
     index: VectorIndex
     alive: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
+    chat: ChatModel | None = None
 
 
 class Server:
@@ -112,6 +118,8 @@ class Server:
             stack.callback(self._parts.store.close)
             stack.callback(self._parts.index.close)
             stack.callback(self._parts.encoder.close)
+            if self._parts.chat is not None:
+                stack.callback(self._parts.chat.close)
             self.services.indexer.start()
             stack.callback(self.services.indexer.stop)
             self._jobs.start()
@@ -141,6 +149,15 @@ class Server:
         if not self._dispatcher.alive:
             raise Unavailable("What starts operations has died; start the server again.")
         self._bell.set()
+
+    def _asking(self) -> Asking | None:
+        """None where no chat model is configured: nothing needs one."""
+        if self._parts.chat is None:
+            return None
+        budget = ModelBudget(
+            self._parts.store, clock=utc_now, tokens_a_day=self.settings.chat_tokens_a_day
+        )
+        return Asking(self._parts.chat, budget, meter=self.metrics)
 
     def _build(self) -> Services:
         store, encoder, index = self._parts.store, self._parts.encoder, self._parts.index
@@ -194,6 +211,7 @@ class Server:
             clock=utc_now,
             new_id=uuid7,
         )
+        asking = self._asking()
         housekeeping = Housekeeping(
             store,
             policies,
@@ -217,6 +235,8 @@ class Server:
             access=access,
             trajectories=Trajectories(store, access, clock=utc_now, new_id=uuid7),
             remembering=remembering,
+            restoring=Restoring(remembering, access, clock=utc_now),
+            tracing=Tracing(store),
             retrieve=retrieve,
             policies=policies,
             exploring=Exploring(store, access),
@@ -236,6 +256,7 @@ class Server:
             indexer=indexer,
             gate=gate,
             backing_up=backing_up,
+            asking=asking,
             readiness=Readiness(
                 store,
                 index,
@@ -264,9 +285,15 @@ def open_parts(settings: Settings) -> Parts:
         check_encoder(store, encoder.fingerprint)
         index = open_index(settings, encoder.dimension)
         stack.callback(index.close)
+        chat = open_chat(settings)
         stack.pop_all()
     return Parts(
-        store, encoder, Bm25Encoder(settings.language), index, threads(store, index, encoder)
+        store,
+        encoder,
+        Bm25Encoder(settings.language),
+        index,
+        threads(store, index, encoder),
+        chat=chat,
     )
 
 
@@ -327,6 +354,24 @@ def open_encoder(settings: Settings) -> Encoder:
     return BatchingEncoder(
         OpenAICompatibleEncoder(http, url=settings.encoder_url, model=settings.encoder or "default")
     )
+
+
+def open_chat(settings: Settings) -> ChatModel | None:
+    """The chat model that the settings name, if any. Raises `UnusableChatModel`. An endpoint is
+    not asked until somebody has a question: the server works without an answer."""
+    if settings.chat_url is not None:
+        from memserver.storage.chat import OpenAICompatibleChat
+
+        key = settings.chat_api_key
+        http = httpx.Client(headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=60)
+        return OpenAICompatibleChat(
+            http, url=settings.chat_url, model=settings.chat_model or "default"
+        )
+    if settings.chat_model is not None:
+        from memserver.storage.chat import LocalChatModel
+
+        return LocalChatModel(settings.chat_model, device=settings.chat_device)
+    return None
 
 
 def open_index(settings: Settings, dimension: int, *, empty: bool = False) -> VectorIndex:

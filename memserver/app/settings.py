@@ -66,6 +66,19 @@ class Settings(BaseSettings):
     encoder_threads: Annotated[
         int | None, Field(ge=1, description="PyTorch threads; by default its own choice.")
     ] = None
+    chat_url: Annotated[
+        str | None,
+        Field(description="OpenAI-compatible endpoint of a chat model; `chat_model` names it."),
+    ] = None
+    chat_model: Annotated[
+        str | None,
+        Field(description="The endpoint's model; without one, a local one: hub id, folder, GGUF."),
+    ] = None
+    chat_api_key: Annotated[str | None, Field(description="The chat endpoint's key.")] = None
+    chat_device: Annotated[str, Field(description="PyTorch device of a local chat model.")] = "cpu"
+    chat_tokens_a_day: Annotated[
+        int, Field(ge=0, description="Tokens of the chat model that a tenant may use in a day.")
+    ] = 200_000
     language: Annotated[str, Field(description="Stemming of the sparse vectors.")] = "english"
     workers: Annotated[int, Field(ge=1, le=64, description="Operations at a time.")] = 2
     body_limit: Annotated[int, Field(ge=1024, description="Bytes of a request body.")] = (

@@ -92,7 +92,7 @@ class Asking:
             if isinstance(reply, str):
                 return Asked(None, reply)
             try:
-                return Asked(fitted(reply.text, schema), outcome)  # type: ignore[arg-type]
+                return Asked(fitted(reply.text, schema), outcome)
             except Unfit as error:
                 question = _again(user, str(error), cut=reply.cut)
         return Asked(None, "unfit")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from memserver.domain.ports import Store
 from memserver.services.access import Access
+from memserver.services.asking import Asking
 from memserver.services.backing_up import BackingUp
 from memserver.services.changing import Changing
 from memserver.services.consolidating import Consolidating
@@ -19,7 +20,9 @@ from memserver.services.policies.overview import Overviewing
 from memserver.services.readiness import Readiness
 from memserver.services.reindexing import Reindexing
 from memserver.services.remembering import Remembering
+from memserver.services.restoring import Restoring
 from memserver.services.retrieval.retrieve import Retrieve
+from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
 
 
@@ -29,6 +32,8 @@ class Services:
     access: Access
     trajectories: Trajectories
     remembering: Remembering
+    restoring: Restoring
+    tracing: Tracing
     retrieve: Retrieve
     policies: Lifecycle
     exploring: Exploring
@@ -44,3 +49,4 @@ class Services:
     readiness: Readiness
     gate: Gate
     backing_up: BackingUp
+    asking: Asking | None = None

@@ -5,7 +5,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from memserver.app.server import Parts, database_url, utc_now
+from memserver.app.server import Parts, database_url, open_chat, utc_now
 from memserver.app.serving import serve
 from memserver.app.settings import Settings, read_settings
 from memserver.storage.encoders import Bm25Encoder
@@ -35,6 +35,7 @@ def cheap_parts(settings: Settings, encoder: HashEncoder | None = None) -> Parts
         encoder,
         Bm25Encoder(),
         EdgeIndex(settings.data / "index", dimension=encoder.dimension),
+        chat=open_chat(settings),
     )
 
 
