@@ -74,6 +74,10 @@ class _Said:
         return self.filled.form in RETRACTIONS or self.filled.form is ENDED
 
     @property
+    def requests(self) -> bool:
+        return self.filled.form.head is not None
+
+    @property
     def renewed(self) -> bool:
         value = self.filled.value
         return (
@@ -207,7 +211,9 @@ def _beside_other_words(
             return _Read((first,), _worth(right))
     for joint in joints:
         left, right = text[: joint.start()], text[joint.end() :]
-        if (second := _clause(right, setting)) is not None and not hedged(left):
+        second = _clause(right, setting)
+        # "… to clear my mind": what follows other words is no request.
+        if second is not None and not second.requests and not hedged(left):
             return _Read((second,), _worth(left))
     return None
 

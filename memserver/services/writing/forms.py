@@ -8,6 +8,7 @@ from enum import Enum, auto
 
 from memserver.services.writing.subjects import Key, Setting, Subject, key_in, owner_in, subject_in
 from memserver.services.writing.values import Value, value_in
+from memserver.services.writing.vocabulary import DEGREES, NO_KEY_ALONE, PRAISE
 
 MOST_SPLITS = 8
 """Places at which one separator is tried in a clause; a clause with more is no plain statement."""
@@ -111,8 +112,20 @@ def _read(form: Form, pieces: Sequence[str], setting: Setting) -> Filled | None:
     if subject is None:
         if owner is None or key is None:
             return None
+        if key.name.split()[0].casefold() in NO_KEY_ALONE:
+            return None
         subject = Subject(owner, key.name, key.renewed)
+    if value is not None and not _worth_keeping(subject, value, setting):
+        return None
     return Filled(form, subject, value)
+
+
+def _worth_keeping(subject: Subject, value: Value, setting: Setting) -> bool:
+    """Praise of one's own things in passing is none, unless such a thing is kept already."""
+    if subject.entity != setting.speaker or setting.known.key(subject.key):
+        return True
+    words = [word for word in value.text.casefold().split() if word not in DEGREES]
+    return not words or words[0] not in PRAISE
 
 
 def _is_known(subject: Subject, setting: Setting) -> bool:

@@ -59,7 +59,7 @@ _OPENERS = re.compile(
     r"(?:ok|okay|well|so|oh|ah|hey|hi|hello|right|yes|yeah|yep|no|wait|sorry|thanks|thank\s+you|please|also|and|but|"
     r"now|then|plus|again|additionally|moreover|furthermore|besides|actually|currently|presently|officially|"
     r"indeed|evidently|apparently|obviously|clearly|basically|finally|instead|meanwhile|fyi|btw|nb|ps|"
-    r"hm+|um+|uh|"
+    r"hm+|um+|uh|yeah|yep|yup|nope|wow|aww|haha|lol|cool|"
     r"at\s+present|at\s+the\s+moment|right\s+now|these\s+days|nowadays|as\s+it\s+stands|in\s+fact|"
     r"by\s+the\s+way|for\s+the\s+record|for\s+your\s+information|for\s+(?:future\s+)?reference|as\s+you\s+know|"
     r"in\s+short|of\s+note|for\s+clarity|to\s+be\s+clear|to\s+clarify|to\s+be\s+exact|one\s+more\s+thing|"
@@ -113,7 +113,7 @@ def unframed(text: str, setting: Setting) -> Iterator[Framed]:
     since what looks like a frame may be the verb ("Ana reported B12 as her office")."""
     whole = Framed(text.strip(), setting)
     framed = _stripped(whole)
-    if (topic := _TOPIC.match(framed.text)) and (entity := owner_in(topic["topic"], setting)):
+    if (topic := _TOPIC.match(framed.text)) and (entity := _topic(topic, setting)):
         about = replace(framed.setting, topic=entity, entity=entity)
         yield _stripped(replace(framed, text=framed.text[topic.end() :], setting=about))
     yield framed
@@ -127,6 +127,12 @@ def unframed(text: str, setting: Setting) -> Iterator[Framed]:
         yield _stripped(replace(framed, text=framed.text[header.end() :], renewed=renewed))
     if framed.text != whole.text:
         yield whole
+
+
+def _topic(match: re.Match[str], setting: Setting) -> str | None:
+    """Never the speaker: "for me, running is a rest" says nothing about them."""
+    entity = owner_in(match["topic"], setting)
+    return None if entity == setting.speaker else entity
 
 
 def _date(opener: re.Match[str]) -> str | None:
@@ -156,7 +162,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _DENIED = re.compile(
     r"\b(?:not\s+(?:true|the\s+case|sure|certain|clear|correct)\s+(?:that|if|whether)|isn['’]?t\s+(?:true|the\s+case)|"
     r"don['’]?t\s+(?:know|think|believe)|do\s+not\s+(?:know|think|believe)|no\s+idea|never\s+(?:said|told)|"
-    r"didn['’]?t\s+say|denie[sd]|false\s+that|wrong\s+that|myth\s+that|asked|asking|asks|used\s+to|"
+    r"didn['’]?t\s+say|denie[sd]|false\s+that|wrong\s+that|myth\s+that|asked|asking|asks|"
     r"i\s+(?:think|believe|suppose|guess)|we\s+(?:think|believe|suppose))\b",
     _I,
 )

@@ -78,7 +78,8 @@ _NO_LONGER = re.compile(
 _ANY_MORE = re.compile(r"\s+any\s?more$", re.IGNORECASE)
 _HE = re.compile(r"(?:he|she)", re.IGNORECASE)
 _VAGUE_THING = re.compile(
-    r"(?:to|it|that|this|them|those|these|how|what|when|the\s+(?:idea|way|sound|look)|your|you|him|her|me|us)\b",
+    r"(?:to|it|that|this|them|those|these|how|what|when|the|all|some|his|her|their|my|your|our|you|him|me|us|"
+    r"just|making|seeing|having|being|getting)\b",
     re.IGNORECASE,
 )
 
@@ -98,6 +99,8 @@ def personal(clause: str, setting: Setting) -> Filled | None:
         thing = value_in(match["thing"]) if match else None
         if match is None or who is None or thing is None or _VAGUE_THING.match(thing.text):
             continue
+        if not _agree(match):
+            continue
         if verb.place and not any(letter.isupper() for letter in thing.text):
             continue
         many = "{thing}" in verb.key
@@ -108,6 +111,20 @@ def personal(clause: str, setting: Setting) -> Filled | None:
         filled = _filled(who, key, value, renews=verb.renews)
         return replace(filled, form=ENDED, value=None if many else value) if ended else filled
     return None
+
+
+def _agree(match: re.Match[str]) -> bool:
+    """ "I like", "she likes": "Sounds like fun" and "the kids love it" are about nobody here."""
+    verb = match.group()[match.end("who") - match.start() : match.start("thing") - match.start()]
+    bare = re.search(
+        r"\b(?:live|reside|work|come|study|like|love|enjoy|prefer|dislike|hate|am)\b", verb
+    )
+    inflected = re.search(
+        r"\b(?:lives|resides|works|comes|studies|likes|loves|enjoys|prefers|dislikes|hates|is)\b",
+        verb,
+    )
+    first = match["who"].casefold() == "i"
+    return not (bare and not first) and not (inflected and first)
 
 
 ENDED = Form("E no longer does", (Part.OWNER, Part.VALUE))

@@ -38,7 +38,7 @@ _IS = _re(
 )
 _COLON = _re(r"\s*(?:(?<=[\w)'’\"”]):\s+|\s:\s*|:=|=>|->|→|⇒|\s[–—-]\s|\s*=\s*)\s*")
 _BECAME = _re(
-    rf"\s+(?:{_HAS}{_ADVERB}\s+(?:become|been)|became|becomes|was\s+made|should{_ADVERB}\s+(?:be|read|say)|ought\s+to\s+be|"
+    rf"\s+(?:{_HAS}{_ADVERB}\s+become|became|becomes|was\s+made|should{_ADVERB}\s+(?:be|read|say)|ought\s+to\s+be|"
     r"now\s+(?:is|are|reads|stands\s+at|says)|needs\s+to\s+be|must\s+now\s+be|will\s+now\s+be|is\s+now)\s+"
 )
 _CHANGED_TO = _re(
@@ -46,6 +46,7 @@ _CHANGED_TO = _re(
 )
 _TO_V = _re(rf"{_FROM}\s+(?:to\s+be|to\s+read|to|into|as)\s+|\s*(?:=>|->|→|=|:)\s*")
 _AS = _re(r"\s+(?:as|for|under|to\s+be|as\s+being)\s+")
+_AS_ONLY = _re(r"\s+as\s+")
 _WITH = _re(r"\s+(?:with|by|for)\s+")
 _ASKED = r"(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+|kindly\s+|just\s+)*"
 _SET = _re(
@@ -53,15 +54,16 @@ _SET = _re(
     r"save|store|enter|register|list|shift|reschedule|extend|rename)\s+(?=\S)"
 )
 _RECORD = _re(
-    rf"{_ASKED}(?:record|note(?:\s+down)?|write\s+down|log|save|store|register|"
-    r"enter|list|add|put(?:\s+down)?|use|take|take\s+down|jot\s+down|set|keep|remember|file|have)\s+"
+    rf"{_ASKED}(?:record|note(?:\s+down)?|write\s+down|log|save|store|register|enter|list|put\s+down|"
+    r"take\s+down|jot\s+down|file)\s+"
 )
+_USE = _re(rf"{_ASKED}(?:add|put|use|take|set|keep|remember|have|treat)\s+")
 _REPLACE = _re(rf"{_ASKED}(?:replace|swap(?:\s+out)?|exchange|substitute|overwrite)\s+")
 _WE_HAVE = _re(
     r"(?:we|i|they|you|the\s+team)(?:['’]ve)?\s+(?:now\s+)?(?:have|has|got|keep|hold|list|recorded|noted|put)\s+"
 )
 _DOWN_AS = _re(
-    r"(?:\s+(?:down|listed|recorded|noted|on\s+file|registered|saved|written\s+down))?\s+(?:as|for)\s+"
+    r"\s+(?:down|listed|recorded|noted|on\s+file|registered|saved|written\s+down)\s+(?:as|for)\s+|\s+as\s+"
 )
 _WE_CHANGED = _re(
     rf"(?:we|they|i|he|she|you|someone|somebody|the\s+\w+|[A-Z][\w.-]*)(?:['’]ve|\s+have|\s+has|\s+had)?{_ADVERB}\s+{_CHANGED}\s+"
@@ -70,18 +72,21 @@ _REPLACES = _re(
     rf"\s+(?:now\s+)?(?:replaces|replaced|{_HAS}\s+replaced|supersedes|superseded|overrides|takes\s+the\s+place\s+of|"
     r"is\s+replacing|will\s+replace)\s+"
 )
-_OWNS = (
-    r"(?:has|have|had|uses?|keeps?|holds?|lists?|listed|gave|gives|reported|reports|confirmed|confirms|chose|picked|"
-    r"selected|named|names|stated|states|provided|provides|goes\s+(?:with|by)|went\s+with|got|['’]s\s+got|has\s+got|"
-    r"has\s+chosen|has\s+given|has\s+listed|put\s+down|entered|registered|submitted|specified|declared|set|wants|took|takes)"
+_OWNS = r"(?:has|have|had|uses?|keeps?|holds?|goes\s+(?:with|by)|went\s+with|got|['’]s\s+got|has\s+got|set|wants|took|takes)"
+_GAVE = (
+    r"(?:lists?|listed|gave|gives|reported|reports|confirmed|confirms|chose|picked|selected|named|names|stated|states|"
+    r"provided|provides|has\s+(?:chosen|given|listed|provided|named|picked|reported|confirmed)|put\s+down|entered|registered|"
+    r"submitted|specified|declared)"
 )
 _HAS_V = _re(
-    rf"(?:\s+(?:now|currently|still|also|just|officially))*\s+{_OWNS}(?:\s+(?:now|currently))?\s+"
+    rf"(?:\s+(?:now|currently|still|also|just|officially))*\s+(?:{_OWNS}|{_GAVE})(?:\s+(?:now|currently))?\s+"
 )
+_GAVE_V = _re(rf"(?:\s+(?:now|currently|also|just|officially))*\s+{_GAVE}\s+")
 _NOW_HAS_V = _re(
     rf"\s+(?:now|currently|these\s+days|since)\s+{_OWNS}\s+|\s+(?:has|have|uses|goes\s+with)\s+(?:now|currently)\s+"
 )
-_AS_K = _re(rf"\s+(?:as|for)\s+(?:{_THEIR}\s+|an?\s+)?")
+_AS_K = _re(rf"\s+as\s+(?:{_THEIR}\s+|an?\s+)?")
+_FOR_K = _re(rf"\s+(?:as|for|under)\s+(?:{_THEIR}\s+|an?\s+)?")
 _CHANGED_K = _re(rf"(?:\s+{_HAS})?{_ADVERB}\s+{_CHANGED}\s+(?:{_THEIR}\s+)?")
 _HAS_A = _re(rf"\s+(?:now\s+)?(?:has|have|had|got|has\s+got|['’]s\s+got|gets|with)\s+an?\s+")
 _HAS_NEW = _re(
@@ -97,7 +102,9 @@ _OPEN = _re(r"\s*[(\[]\s*")
 _CLOSE_IS = _re(r"\s*[)\]]\s*(?:[:=–—-]|is|are)\s*")
 _CLOSE = _re(r"\s*[)\]]$")
 _INNER = _re(r"\s*[:=]\s*|\s+is\s+")
-_E_SEP = _re(r"\s*:\s+|\s+[–—-]\s+|,\s+")
+_E_SEP = _re(r"\s*:\s+|\s+[–—-]\s+")
+_BLANK = _re(r"\s+")
+_MAKE = _re(rf"{_ASKED}(?:make|set|change|mark)\s+")
 _UNDER_K = _re(
     r"(?:under|as|for|in\s+terms\s+of|regarding|as\s+for|concerning|when\s+it\s+comes\s+to|with\s+regard\s+to)\s+"
 )
@@ -118,6 +125,7 @@ STATEMENTS: tuple[Form, ...] = (
     Form("set S to V", (SUBJECT, VALUE), (_TO_V,), head=_SET, renews=True),
     Form("replace S with V", (REPLACED, VALUE), (_WITH,), head=_REPLACE, renews=True),
     Form("record V as S", (VALUE, SUBJECT), (_AS,), head=_RECORD),
+    Form("use V as S", (VALUE, SUBJECT), (_AS_ONLY,), head=_USE),
     Form("we have V as S", (VALUE, SUBJECT), (_DOWN_AS,), head=_WE_HAVE),
     Form("we changed S to V", (SUBJECT, VALUE), (_TO_V,), head=_WE_CHANGED, renews=True),
     Form("E changed K to V", (OWNER, KEY, VALUE), (_CHANGED_K, _TO_V), renews=True),
@@ -125,6 +133,7 @@ STATEMENTS: tuple[Form, ...] = (
     Form("E has a new K: V", (OWNER, KEY, VALUE), (_HAS_NEW, _NAMELY), renews=True),
     Form("E has a new K of V", (OWNER, KEY, VALUE), (_HAS_NEW, _OF), renews=True),
     Form("E has V as K", (OWNER, VALUE, KEY), (_HAS_V, _AS_K)),
+    Form("E gave V for K", (OWNER, VALUE, KEY), (_GAVE_V, _FOR_K)),
     Form("E has a K of V", (OWNER, KEY, VALUE), (_HAS_A, _OF)),
     Form("V is S", (VALUE, SUBJECT), (_IS,)),
     Form("V became S", (VALUE, SUBJECT), (_BECAME,), renews=True),
@@ -136,5 +145,9 @@ STATEMENTS: tuple[Form, ...] = (
     Form("E, K, V", (OWNER, KEY, VALUE), (_COMMA, _COMMA), known_key=True),
     Form("K (E): V", (KEY, OWNER, VALUE), (_OPEN, _CLOSE_IS)),
     Form("E (K: V)", (OWNER, KEY, VALUE), (_OPEN, _INNER), tail=_CLOSE),
+    Form("E, K: V", (OWNER, KEY, VALUE), (_COMMA, _COLON), known_key=True),
+    Form("E, K is V", (OWNER, KEY, VALUE), (_COMMA, _IS), known_key=True),
+    Form("E has the K V", (OWNER, KEY, VALUE), (_HAS_THE, _BLANK), known_key=True),
+    Form("make S V", (SUBJECT, VALUE), (_BLANK,), head=_MAKE, renews=True, known_key=True),
     Form("under K, E has V", (KEY, OWNER, VALUE), (_COMMA, _HAS_V), head=_UNDER_K),
 )

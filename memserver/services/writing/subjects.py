@@ -12,8 +12,10 @@ from memserver.services.writing.vocabulary import (
     NAME_LINKS,
     NO_KEY,
     NO_KEY_ALONE,
+    NO_KEY_END,
     NO_NAME,
     PRESENT,
+    PRONOUNS,
     RENEWED,
 )
 
@@ -29,13 +31,16 @@ _OF = re.compile(
     re.IGNORECASE,
 )
 _WHOSE = re.compile(
-    r"(?P<key>.+?)\s+(?:(?:that|which)\s+)?(?P<entity>\S.*?)\s+(?:has|uses|holds|gave|chose|listed)"
+    r"(?P<key>the\s+.+?)\s+(?:that|which)\s+(?P<entity>\S.*?)\s+(?:has|uses|holds|gave|chose|listed)",
+    re.IGNORECASE,
 )
 _MINE = re.compile(r"my\s+(?P<key>.+)", re.IGNORECASE)
 _THEIRS = re.compile(r"(?:his|her|their|its)\s+(?P<key>.+)", re.IGNORECASE)
 _OUR_MAN = re.compile(r"(?:my|our|the)\s+[a-z]+\s+(?=[A-Z][\w.'’-]*$)")
 _DETERMINER = re.compile(r"(?:the|a|an|his|her|their|its|this|that|any)\s+", re.IGNORECASE)
-_NAME_WORD = re.compile(r"[@#]?[\w][\w.'’&/+@:#-]*|&")
+_INDEFINITE = re.compile(r"(?:an?|another|one)\s", re.IGNORECASE)
+_CONTRACTED = re.compile(r"(?:n['’]t|['’](?:ve|ll|re|m|d|s))$", re.IGNORECASE)
+_NAME_WORD = re.compile(r"[@#]?\w(?:[\w.'’&/+@:#-]*[\w.+#])?|&")
 _KEY_WORD = re.compile(r"[^\W_][\w'’/&.-]*")
 
 
@@ -89,18 +94,29 @@ def _split(phrase: str, setting: Setting) -> Iterator[tuple[str, str]]:
     for match in reversed(list(_OF.finditer(phrase))):
         entity = owner_in(phrase[match.end() :], setting)
         key_phrase = phrase[: match.start()]
+        if entity == setting.speaker or _INDEFINITE.match(key_phrase):
+            continue
         if entity is not None and not _partitive(key_phrase, phrase[match.end() :]):
             yield entity, key_phrase
-    if (whose := _WHOSE.fullmatch(phrase)) and whose["key"].casefold().startswith("the "):
+    if whose := _WHOSE.fullmatch(phrase):
         entity = owner_in(whose["entity"], setting)
         if entity is not None:
             yield entity, whose["key"]
+    if (
+        setting.entity
+        and phrase.casefold().startswith("the ")
+        and setting.known.entity(setting.entity)
+    ):
+        key = phrase[4:].strip()
+        if setting.known.key(key):
+            yield setting.entity, key
     yield from _known_side_by_side(phrase, setting)
     if setting.topic is not None:
         yield setting.topic, phrase
 
 
 def _partitive(key_phrase: str, owner: str) -> bool:
+    """ "the end of the day": which part, not what of it."""
     head = _DETERMINER.sub("", key_phrase.casefold()).split()
     return bool(head) and head[-1] in NO_KEY_ALONE and owner == owner.casefold()
 
@@ -132,7 +148,9 @@ def owner_in(phrase: str, setting: Setting, *, possessive: bool = False) -> str 
     proper = words[1:] if determined else words
     if proper[0].casefold().removesuffix("'s") in NO_NAME or _adverb(proper[0]):
         return None
-    if any(word.casefold() in ("and", "or") for word in proper):
+    if any(
+        word.casefold() in PRONOUNS | {"and", "or"} or _CONTRACTED.search(word) for word in proper
+    ):
         return None
     if all(_name_like(word) for word in proper if word not in NAME_LINKS):
         return name
@@ -140,7 +158,8 @@ def owner_in(phrase: str, setting: Setting, *, possessive: bool = False) -> str 
     if any(word.casefold() in NO_NAME or _adverb(word) for word in lower):
         return None
     # "project Falcon", "server web-1"; "the printer"; "ana's".
-    mixed = any(map(_name_like, proper)) and len(proper) <= 4
+    # A capital at the start of a sentence is no sign of a name.
+    mixed = any(map(_named, proper[1:])) and len(proper) <= 4
     if mixed or (determined and len(proper) <= 3) or (possessive and len(proper) == 1):
         return name
     return None
@@ -152,6 +171,10 @@ def _name_like(word: str) -> bool:
         or any(letter.isupper() or letter.isdigit() for letter in word)
         or (word[0].isalpha() and not word[0].islower() and not word[0].isupper())
     )
+
+
+def _named(word: str) -> bool:
+    return _name_like(word) and _lettered(word)
 
 
 def _adverb(word: str) -> bool:
@@ -176,13 +199,18 @@ def key_in(phrase: str) -> Key | None:
     while len(words) > 1 and words[0].casefold() in RENEWED | PRESENT:
         renewed = renewed or words[0].casefold() in RENEWED
         words = words[1:]
+    while len(words) > 1 and words[-1].casefold() == "now":
+        words, renewed = words[:-1], True
     if not words or len(words) > LONGEST_KEY or words[0].casefold() in FORMER:
         return None
     if not all(_KEY_WORD.fullmatch(word) for word in words) or not any(map(_lettered, words)):
         return None
     if any(word.casefold() in NO_KEY for word in words):
         return None
-    if words[0].casefold() in KEY_LINKS - {"next", "last"} or words[-1].casefold() in KEY_LINKS:
+    if (
+        words[0].casefold() in KEY_LINKS - {"next", "last"}
+        or words[-1].casefold() in KEY_LINKS | NO_KEY_END
+    ):
         return None
     return Key(" ".join(words), renewed)
 

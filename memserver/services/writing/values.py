@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from memserver.services.writing.dates import is_date
 from memserver.services.writing.vocabulary import NO_VALUE_START, VAGUE
+from memserver_skills.words import FUNCTION_WORDS
 
 LONGEST_VALUE = 16
 """In words; what is longer is a sentence of its own."""
@@ -37,7 +38,12 @@ _SINCE = re.compile(
     r"with\s+effect\s+from)\s+(?P<phrase>[^,]{2,40}?)(?:\s+on(?:wards?)?)?$",
     _I,
 )
-_CLAUSE = re.compile(r"\b(?:is|are|was|were|isn['’]t|aren['’]t|wasn['’]t)\b", _I)
+# A verb or a person of its own: a clause, or words of the moment.
+_CLAUSE = re.compile(
+    r"\b(?:is|are|was|were|isn['’]t|aren['’]t|wasn['’]t|i|we|you|they|he|she|who|which|that|my|our|your|me|us)\b|"
+    r"['’](?:s|re|m|ve|ll)\s+(?:a|an|the|so|such|not)\b|\s[–—-]\s",
+    _I,
+)
 _QUOTED = re.compile(
     r"\"(?P<a>[^\"]+)\"|“(?P<b>[^”]+)”|'(?P<c>[^']+)'|‘(?P<d>[^’]+)’|«(?P<e>[^»]+)»|`(?P<f>[^`]+)`"
 )
@@ -107,6 +113,13 @@ def value_in(phrase: str, *, change: bool = False) -> Value | None:
         return None
     folded = [word.casefold().strip(",") for word in words]
     if folded[0] in NO_VALUE_START or all(word in VAGUE for word in folded):
+        return None
+    if (
+        len(words) > 1
+        and len(folded[0]) > 4
+        and folded[0].endswith("ing")
+        and folded[1] in FUNCTION_WORDS
+    ):
         return None
     if "n't" in folded[0] or "n’t" in folded[0] or not any(map(str.isalnum, text)):
         return None

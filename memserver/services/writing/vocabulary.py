@@ -35,6 +35,7 @@ NO_NAME = (
     | _set(
         "let here there please note notes remember remind forget correction update updates reminder "
         "fyi btw ok okay yes no hi hey hello thanks thank well so also actually maybe perhaps "
+        "yeah yep yup nope wow aww haha lol sure cool great good nice awesome sounds looks feels seems "
         "warning attention edit news info information question answer idea example todo ps nb "
         "because since although though while if unless whether that's it's and or but not never "
         "always just only even still yet already set change make drop ignore remove delete cancel "
@@ -76,6 +77,18 @@ FORMER = _set("old previous former earlier prior past ex original outdated")
 
 RENEWED = _set("new newest latest updated revised correct corrected actual right")
 PRESENT = _set("current present currently same own")
+
+PRAISE = _set(
+    "awesome amazing great gorgeous lovely wonderful beautiful fantastic incredible priceless cute "
+    "cool nice good perfect brilliant super stunning adorable terrible horrible awful bad key fun "
+    "tough hard hilarious impressive inspiring infectious essential interesting exciting okay fine"
+)
+"""What is said of one's own things in passing ("my family is awesome"); no value to keep."""
+
+DEGREES = _set("very so really super pretty absolutely quite too totally just truly also")
+
+NO_KEY_END = _set("favorite favourite best worst same lately") | TIME_WORDS
+"""An attribute's name does not end so: something was left out."""
 
 VAGUE = _set(
     "it that this so here there different same wrong incorrect mistaken something nothing anything "
