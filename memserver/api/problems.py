@@ -131,6 +131,8 @@ def of_error(error: errors.MemserverError) -> JSONResponse:
     extra: dict[str, Any] = {}
     if isinstance(error, errors.UndoConflict):
         extra["later"] = [str(change) for change in error.later]
+    if isinstance(error, errors.LedgerRuleBlocks):
+        extra["blocked_by"] = [{"rule": rule, "because": because} for rule, because in error.rules]
     if isinstance(error, errors.InvalidImport):
         extra["line"] = error.line
     return answer(status_of(error), error.code, str(error), extra=extra)

@@ -60,6 +60,25 @@ class ChangeQuery(PageQuery):
     row: UUID | None = None
 
 
+class SessionQuery(PageQuery):
+    """`ended` leaves out those that have not ended, or those that have."""
+
+    namespace: NamespacePattern
+    agent: str | None = None
+    ended: bool | None = None
+
+
+class StateQuery(Query):
+    """`format=json` asks for the state as values beside the text."""
+
+    budget_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2_000
+    format: Literal["text", "json"] = "text"
+
+
+class ToolsQuery(Query):
+    format: Literal["openai", "anthropic"] = "openai"
+
+
 class OperationQuery(PageQuery):
     state: OperationState | None = None
 

@@ -123,6 +123,12 @@ class Settings(BaseSettings):
             description="Seconds between looks at policies that serve and decisions to forget.",
         ),
     ] = 10.0
+    session_events: Annotated[
+        int, Field(ge=1, le=1_000_000, description="Events that one session may have.")
+    ] = 5_000
+    session_event_bytes: Annotated[
+        int, Field(ge=256, description="Bytes of what one event of a session says.")
+    ] = 65_536
     inherited_share: Annotated[
         float, Field(ge=0, le=1, description="Part of its parent's belief a version starts with.")
     ] = 0.5

@@ -13,6 +13,7 @@ from memserver.domain.ports.index import (
     View,
 )
 from memserver.domain.ports.jobs import Jobs, Work
+from memserver.domain.ports.sessions import SessionFilter
 from memserver.domain.ports.store import (
     Clock,
     DecisionFilter,
@@ -53,6 +54,7 @@ __all__ = [
     "Reader",
     "RunBrief",
     "Serving",
+    "SessionFilter",
     "Span",
     "SparseEncoder",
     "SparseVector",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, BinaryIO, Generic, Protocol, TypeVar
+from typing import Any, BinaryIO, Protocol, TypeVar
 from uuid import UUID
 
 from memserver.domain.backups import Manifest
@@ -17,6 +17,7 @@ from memserver.domain.operations import Operation, State
 from memserver.domain.policies import Exploration, Policy, PolicyRole, ScoredRun
 from memserver.domain.ports.index import NEVER
 from memserver.domain.ports.model_use import ModelUseReads, ModelUseWrites
+from memserver.domain.ports.paging import Page, PageRequest
 from memserver.domain.ports.privacy import (
     Compacted,
     PrivacyReader,
@@ -24,26 +25,12 @@ from memserver.domain.ports.privacy import (
     Protector,
     VectorNames,
 )
+from memserver.domain.ports.sessions import SessionReader, SessionWriter
 from memserver.domain.scope import Key, Namespace, Scope, Tenant
 from memserver.domain.trajectories import Outcome, Task, Trajectory
 
 T = TypeVar("T")
-R = TypeVar("R")
 Clock = Callable[[], datetime]
-
-
-@dataclass(frozen=True, slots=True)
-class PageRequest:
-    """`cursor` is what the page before gave, opaque to callers. `InvalidCursor` if it is not."""
-
-    limit: int = 100
-    cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Page(Generic[R]):
-    rows: tuple[R, ...]
-    next_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +137,7 @@ class Document:
     closed: int = NEVER
 
 
-class Reader(ModelUseReads, PrivacyReader, Protocol):
+class Reader(ModelUseReads, PrivacyReader, SessionReader, Protocol):
     """A consistent view. Methods that take a `scope` see only what its grants reach: rows
     outside are as if they were not there. Filtering happens in SQL, by namespace id."""
 
@@ -306,7 +293,7 @@ class Reader(ModelUseReads, PrivacyReader, Protocol):
         """A projection's position and the fingerprint it was built with."""
 
 
-class Writer(Reader, ModelUseWrites, PrivacyWriter, Protocol):
+class Writer(Reader, ModelUseWrites, PrivacyWriter, SessionWriter, Protocol):
     """One transaction: all of it or none. Sees its own writes."""
 
     def apply(self, draft: Draft) -> Change:

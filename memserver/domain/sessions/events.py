@@ -171,6 +171,10 @@ PAYLOAD_OF: dict[EventKind, type[Payload]] = {
 _KIND_OF = {payload: kind for kind, payload in PAYLOAD_OF.items()}
 
 
+def kind_of(payload: Payload) -> EventKind:
+    return _KIND_OF[type(payload)]
+
+
 @dataclass(frozen=True, slots=True)
 class SessionEvent:
     """One event. `seq` counts from 1 within its session; `id` is the sender's own, if any."""
@@ -182,7 +186,7 @@ class SessionEvent:
 
     @property
     def kind(self) -> EventKind:
-        return _KIND_OF[type(self.payload)]
+        return kind_of(self.payload)
 
 
 @dataclass(frozen=True, slots=True)

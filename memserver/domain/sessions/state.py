@@ -9,6 +9,7 @@ from typing import Any
 from memserver.domain.sessions.conditions import Circumstances
 from memserver.domain.sessions.events import (
     CandidateNote,
+    EventKind,
     EvidenceNote,
     Filtering,
     LedgerEdit,
@@ -23,8 +24,13 @@ from memserver.domain.sessions.events import (
     ToolResult,
     Verdict,
     Verification,
+    kind_of,
 )
 from memserver.domain.sessions.rules import Blocked, Rule, blocked_by
+
+DECIDING = (EventKind.CALL, EventKind.EVIDENCE, EventKind.LEDGER, EventKind.RULE)
+"""What decides whether an event may be added, and a call be made. Most of a session is turns,
+which decide nothing and need not be read for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,10 @@ class Turn:
     seq: int
     said: Message | ToolCall | ToolResult
     at: datetime
+
+    @property
+    def kind(self) -> EventKind:
+        return kind_of(self.said)
 
 
 @dataclass(frozen=True, slots=True)

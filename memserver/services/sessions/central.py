@@ -3,7 +3,6 @@ question. Words are weighed by how rare they are; what is central is what a rand
 similar sentences keeps coming back to (Mihalcea and Tarau, TextRank, 2004, section 3)."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,15 +14,8 @@ from memserver_skills.words import stems
 DAMPING = 0.85
 ROUNDS = 50
 TOO_ALIKE = 0.7
-MOST_SENTENCES = 400
-LONGEST = 600
 
-_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 Matrix = npt.NDArray[np.float64]
-
-
-def sentences(text: str) -> list[str]:
-    return [part.strip() for part in _END.split(text) if part.strip()]
 
 
 def central(texts: Sequence[str]) -> list[int]:

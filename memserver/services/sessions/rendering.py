@@ -49,7 +49,7 @@ def passing(state: State) -> list[Part]:
     pool = sorted(state.candidates, key=lambda one: (-_score(one), one.name))
     return [
         Part("turns", "Recent turns:", tuple(said), last_first=True, cuts=True),
-        Part("candidates", "Candidates, not yet judged:", tuple(map(_candidate, pool))),
+        Part("candidates", "Candidates, not yet judged:", tuple(map(candidate_text, pool))),
         Part("unverified", "Claims that nobody has verified:", tuple(map(_claim, unclear))),
     ]
 
@@ -77,7 +77,7 @@ def _claim(one: Curated) -> str:
     return f"{one.name}: {one.claim}{_aside([*_links(one.links), *judges])}"
 
 
-def _candidate(one: Candidate) -> str:
+def candidate_text(one: Candidate) -> str:
     score = [] if one.score is None else [f"score {one.score:g}"]
     return f"{one.name}: {one.text}{_aside([*score, *_links(one.links)])}"
 

@@ -9,6 +9,7 @@ from memserver.storage.sql.log_reads import LogReads
 from memserver.storage.sql.model_use_rows import ModelUseReads
 from memserver.storage.sql.policy_reads import PolicyReads
 from memserver.storage.sql.sealed_rows import PrivacyReads
+from memserver.storage.sql.session_reads import SessionReads
 from memserver.storage.sql.settings_reads import SettingsReads
 
 
@@ -19,6 +20,7 @@ class SqlReader(
     DecisionReads,
     PolicyReads,
     SettingsReads,
+    SessionReads,
     ModelUseReads,
     PrivacyReads,
     LogReads,

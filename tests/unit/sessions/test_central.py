@@ -1,6 +1,6 @@
 """Sentences are ranked by what the others are about, and by what bears on a question."""
 
-from memserver.services.sessions.central import bearing, central, sentences
+from memserver.services.sessions.central import bearing, central
 
 TALK = [
     "The oven must be repaired before the bakery opens.",
@@ -30,9 +30,3 @@ def test_what_bears_on_a_question_is_found_by_its_words() -> None:
     assert 3 not in bearing(TALK, "who repairs ovens?")
     assert bearing(TALK, "what about zebras?") == []
     assert bearing([], "ovens") == []
-
-
-def test_text_is_cut_at_ends_of_sentences_and_lines() -> None:
-    assert sentences("One. Two! Is it 3.5?\nFour 。 五。六") == [
-        "One.", "Two!", "Is it 3.5?", "Four 。", "五。", "六",
-    ]  # fmt: skip
