@@ -10,6 +10,7 @@ from memserver.domain import items as domain_items
 from memserver.domain.errors import InvalidBody
 from memserver.domain.items import BODY_OF, Body, Kind
 from memserver.domain.scope import Namespace
+from memserver.domain.times import TimeFrame
 from memserver.domain.trajectories import (
     Outcome,
     OutcomeSource,
@@ -75,7 +76,7 @@ def content(sent: items.NewMemory | items.NewSkill | items.NewVersion, kind: Kin
             domain_items.Source(source.trajectory_id, tuple(source.steps))
             for source in sent.sources
         ),
-        metadata=sent.metadata,
+        metadata=sent.metadata if "metadata" in sent.model_fields_set else None,
         valid_from=sent.valid_from,
     )
 
@@ -101,7 +102,20 @@ def query(sent: retrieval.RetrieveRequest) -> Query:
         trajectory_id=sent.trajectory_id,
         exclude_task=sent.exclude_task,
         vector=None if sent.vector is None else np.asarray(sent.vector, np.float64),
+        frame=_frame(sent),
     )
+
+
+def _frame(sent: retrieval.RetrieveRequest) -> TimeFrame | None:
+    if sent.between is not None:
+        return TimeFrame(sent.between.from_, sent.between.to, known_at=sent.known_at)
+    return frame(sent.as_of, sent.known_at)
+
+
+def frame(as_of: datetime | None, known_at: datetime | None) -> TimeFrame | None:
+    """None where the question is about the present."""
+    moment = as_of or known_at
+    return None if moment is None else TimeFrame(moment, known_at=known_at)
 
 
 def _wanted(condition: retrieval.KindCondition | retrieval.TextCondition) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from typing import get_args
 from memserver.domain import policies as domain
 from memserver.domain.changes import Change
 from memserver.domain.decisions import Decision
-from memserver.domain.policies import BUILT_IN, PolicyState
-from memserver.domain.policy.features import NAMES
+from memserver.domain.policies import BUILT_IN_OF, PolicyState
 from memserver.domain.policy.interval import Interval
+from memserver.domain.policy.manifest import SCHEMAS
 from memserver.domain.policy.off_policy import Estimate
 from memserver.services.policies.lifecycle import Moved
 from memserver.services.policies.overview import Overview, Standing
@@ -83,7 +83,7 @@ def status(of: Overview) -> wire.PolicyStatus:
     return wire.PolicyStatus(
         namespace=of.namespace.path,
         role=of.role.value,
-        serves=active[0].name if active else BUILT_IN,
+        serves=active[0].name if active else BUILT_IN_OF[of.role],
         exploration=exploration(of.exploration),
         policies=[_standing(one) for one in of.standings],
         latest=of.latest,
@@ -92,6 +92,7 @@ def status(of: Overview) -> wire.PolicyStatus:
 
 
 def decision(of: Decision) -> wire.Decision:
+    names = SCHEMAS[of.verb][1] if of.verb in SCHEMAS else ()
     return wire.Decision(
         id=of.id,
         namespaces=[namespace.path for namespace in of.namespaces],
@@ -108,6 +109,7 @@ def decision(of: Decision) -> wire.Decision:
         encoder=of.encoder,
         created_at=of.created_at,
         replays=replayed(of) == in_order(of),
+        choice=None if of.choice is None else wire.WriteChoice(**asdict(of.choice)),
         candidates=[
             wire.ConsideredItem(
                 id=candidate.id,
@@ -117,7 +119,7 @@ def decision(of: Decision) -> wire.Decision:
                 gated=candidate.gated,
                 score=candidate.score,
                 propensity=candidate.propensity,
-                features=dict(zip(NAMES, candidate.features, strict=False)),
+                features=dict(zip(names, candidate.features, strict=False)),
             )
             for candidate in of.candidates
         ],

@@ -94,6 +94,12 @@ class Metrics:
             ("outcome",),
             registry=self._registry,
         )
+        self._writes = Counter(
+            "memserver_write_decisions",
+            "What became of what remember was told, and who decided it.",
+            ("operation", "by"),
+            registry=self._registry,
+        )
         self._asked = {outcome: asked.labels(outcome) for outcome in get_args(ModelOutcome)}
         self._policies: set[str] = set()
         build = Info("memserver_build", "The running version.", registry=self._registry)
@@ -120,6 +126,9 @@ class Metrics:
 
     def asked(self, outcome: ModelOutcome) -> None:
         self._asked[outcome].inc()
+
+    def wrote(self, operation: str, by: str) -> None:
+        self._writes.labels(operation, by).inc()
 
     def answered(self, *, route: str, method: str, status: int, seconds: float) -> None:
         self._requests.labels(route, method, f"{status // 100}xx").observe(seconds)

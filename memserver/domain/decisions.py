@@ -28,12 +28,13 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Shadowed:
-    """What a policy that does not serve yet would have answered: ids, best first. `failed` is
-    the name of the error where it could not answer."""
+    """What a policy that does not serve yet would have answered: ids, best first, and of a write
+    the `operation`. `failed` is the name of the error where it could not answer."""
 
     policy: str
     order: tuple[UUID, ...]
     failed: str | None = None
+    operation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from uuid import UUID, uuid5
 from memserver.domain.scope import Namespace
 
 BUILT_IN = "fixed-1"
-"""The policy that serves where no learned one is active."""
+"""The policy that ranks where no learned one is active."""
+WRITE_RULES = "rules-1"
+"""What decides on writes there."""
 
 EXPLORATION_IDS = UUID("5d2f9a5e-7a51-4b0e-9a0d-0c6f6f0d8f7e")
 
@@ -20,6 +22,12 @@ class PolicyRole(StrEnum):
 
     RETRIEVE = "retrieve"
     WRITE = "write"
+
+
+BUILT_IN_OF: dict[PolicyRole, str] = {
+    PolicyRole.RETRIEVE: BUILT_IN,
+    PolicyRole.WRITE: WRITE_RULES,
+}
 
 
 class PolicyState(StrEnum):

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -19,8 +19,10 @@ from memserver.domain.items import (
     Kind,
     Source,
     Status,
+    Turn,
     Version,
     content_hash,
+    normal_name,
 )
 from memserver.domain.ports import Clock, ItemFilter, Page, PageRequest, Reader, Store, Writer
 from memserver.domain.scope import Namespace, Scope
@@ -32,15 +34,20 @@ CLOCK_SKEW = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is to be remembered, before it has an id."""
+    """What is to be remembered, before it has an id. A new version leaves the item's metadata,
+    subject and end as they are where it names none."""
 
     title: str
     body: Body
     task_type: str | None = None
     sources: tuple[Source, ...] = ()
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] | None = None
     valid_from: datetime | None = None
     method: str = "api"
+    turn: Turn | None = None
+    context: str = ""
+    subject: str | None = None
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,7 @@ class Remembering:
         """Keeps new content. The same content in the same namespace is not kept twice; a new
         value for a fact's (entity, key) becomes a new version of that fact."""
         if isinstance(content.body, FactBody):
-            known = tx.item(scope, fact_id(namespace, content.body))
+            known = known_fact(tx, scope, namespace, content.body)
             if known is not None:
                 return self._restate(tx, scope, known, content)
             item_id = fact_id(namespace, content.body)
@@ -158,6 +165,8 @@ class Remembering:
             status=Status.ACTIVE,
             head=version.id,
             created_at=version.recorded_at,
+            subject=content.subject,
+            expires_at=content.expires_at,
         )
         return Entry(item, version)
 
@@ -165,30 +174,46 @@ class Remembering:
         self, reader: Reader, scope: Scope, entry: Entry, content: Content
     ) -> "NextVersion":
         """The item's next version, which starts from a part of its parent's belief, not yet
-        stored. The parent's validity ends where the new one's begins; content that was valid
-        only before the present head does not replace it, and no rows come of such content that
-        is known for its time already."""
+        stored."""
+        beliefs = reader.beliefs(scope, [entry.version.id]).get(entry.version.id, ())
+        return self.succeed(
+            entry,
+            content,
+            known=reader.versions(scope, entry.item.id),
+            belief=total(entry.version.id, beliefs),
+        )
+
+    def succeed(
+        self, entry: Entry, content: Content, *, known: Sequence[Version], belief: Belief
+    ) -> "NextVersion":
+        """As `next_version`, of an item's `known` versions and its head's belief. The parent's
+        validity ends where the new one's begins, unless it had ended before; content that was
+        valid only before the present head does not replace it, and no rows come of such content
+        that is known for its time already."""
         head = entry.version
-        known = reader.versions(scope, entry.item.id)
         number = 1 + max((version.number for version in known), default=0)
+        if content.metadata is None:
+            content = replace(content, metadata=head.metadata)
         version = self._version(
             entry.item.id, entry.item.namespace, content, number=number, parent=head.id
         )
         if version.valid_from < head.valid_from:
             return NextVersion(Entry(entry.item, head), _inserted(version, known))
-        closed = replace(head, valid_to=version.valid_from)
+        closed = closed_by(head, version.valid_from, at=version.recorded_at)
         item = replace(
             entry.item,
             title=content.title,
             head=version.id,
             status=Status.ACTIVE,
             merged_into=None,
+            subject=content.subject or entry.item.subject,
+            expires_at=content.expires_at or _still(entry.item.expires_at, version.recorded_at),
         )
-        inherited = self._inherited(reader, scope, head, version)
+        inherited = self._inherited(belief, version)
         return NextVersion(Entry(item, version), (version, closed, item, *inherited))
 
     def _restate(self, tx: Writer, scope: Scope, known: Entry, content: Content) -> Remembered:
-        if known.item.status is Status.ACTIVE and _same(known, content):
+        if _holds(known, self._clock()) and _same(known, content):
             return Remembered(known, None)
         following = self.next_version(tx, scope, known, content)
         if not following.rows:
@@ -219,14 +244,12 @@ class Remembering:
             method=content.method,
             sources=content.sources,
             task_type=content.task_type,
-            metadata=content.metadata,
+            metadata=content.metadata or {},
+            turn=content.turn,
+            context=content.context,
         )
 
-    def _inherited(
-        self, reader: Reader, scope: Scope, parent: Version, child: Version
-    ) -> tuple[Evidence, ...]:
-        beliefs = reader.beliefs(scope, [parent.id]).get(parent.id, ())
-        belief = total(parent.id, beliefs)
+    def _inherited(self, belief: Belief, child: Version) -> tuple[Evidence, ...]:
         weight = belief.weight * self._inherited_share
         if weight <= 0:
             return ()
@@ -239,7 +262,7 @@ class Remembering:
                 value=belief.successes / belief.weight,
                 weight=weight,
                 recorded_at=child.recorded_at,
-                cause=parent.id,
+                cause=belief.subject,
             ),
         )
 
@@ -264,7 +287,23 @@ def _inserted(past: Version, known: Sequence[Version]) -> tuple[Version, ...]:
         return (replace(past, valid_to=first),)
     if held[0].content_hash == past.content_hash:
         return ()
-    return (replace(past, valid_to=held[0].valid_to), replace(held[0], valid_to=begins))
+    return (
+        replace(past, valid_to=held[0].valid_to),
+        closed_by(held[0], begins, at=past.recorded_at),
+    )
+
+
+def _still(expires_at: datetime | None, now: datetime) -> datetime | None:
+    """What is told again after it had expired is there to stay."""
+    return expires_at if expires_at is not None and expires_at > now else None
+
+
+def closed_by(version: Version, end: datetime, *, at: datetime) -> Version:
+    """The version, valid no longer than to `end`, which was recorded `at`. One that had ended
+    before stays as it is."""
+    if version.valid_to is not None and version.valid_to <= end:
+        return version
+    return replace(version, valid_to=end, closed_at=at)
 
 
 def _not_ahead(valid_from: datetime | None, now: datetime) -> datetime:
@@ -278,17 +317,52 @@ def _not_ahead(valid_from: datetime | None, now: datetime) -> datetime:
 
 
 def fact_id(namespace: Namespace, body: FactBody) -> UUID:
-    """One item a namespace, entity and key, so that a new value finds the old one."""
-    name = "\x1f".join((str(namespace.id), "fact", body.entity, body.key))
-    return uuid.uuid5(namespace.tenant, name)
+    """One item a namespace, entity and key, so that a new value finds the old one, however the
+    two are spelt."""
+    return _fact_id(namespace, normal_name(body.entity), normal_name(body.key))
+
+
+def known_fact(reader: Reader, scope: Scope, namespace: Namespace, body: FactBody) -> Entry | None:
+    """The item of this entity and key, whatever its status. One that was made when spelling
+    counted is found by that spelling or, while it is active, by any."""
+    ids = dict.fromkeys((fact_id(namespace, body), spelt_fact_id(namespace, body)))
+    by_id = reader.items_by_id(scope, list(ids))
+    for item_id in ids:
+        if item_id in by_id:
+            return by_id[item_id]
+    about = _about(body)
+    facts = reader.facts_about(scope, namespace, [body.entity])
+    return next((one for one in facts if _about(one.version.body) == about), None)
+
+
+def spelt_fact_id(namespace: Namespace, body: FactBody) -> UUID:
+    """The id that a fact got when its spelling still counted."""
+    return _fact_id(namespace, body.entity, body.key)
+
+
+def _fact_id(namespace: Namespace, entity: str, key: str) -> UUID:
+    return uuid.uuid5(namespace.tenant, "\x1f".join((str(namespace.id), "fact", entity, key)))
 
 
 def _about(body: Body) -> tuple[str, str] | None:
     """What a fact is found by when its value changes, None for other bodies."""
-    return (body.entity, body.key) if isinstance(body, FactBody) else None
+    if not isinstance(body, FactBody):
+        return None
+    return (normal_name(body.entity), normal_name(body.key))
+
+
+def _holds(entry: Entry, now: datetime) -> bool:
+    """Whether it is active and its head has not ended."""
+    end = entry.version.valid_to
+    return entry.item.status is Status.ACTIVE and (end is None or end > now)
 
 
 def _same(entry: Entry, content: Content) -> bool:
+    """A fact is the same however its entity and key are spelt, if its value is."""
+    known, told = entry.version.body, content.body
+    if isinstance(known, FactBody) and isinstance(told, FactBody):
+        titles = normal_name(entry.version.title) == normal_name(content.title)
+        return titles and _about(known) == _about(told) and known.value == told.value
     return entry.version.content_hash == content_hash(content.title, content.body)
 
 

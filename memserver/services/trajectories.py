@@ -132,7 +132,7 @@ class Trajectories:
         """Credits what one retrieve packed (or the `used` part of it). What other retrieves of
         the same run were told stays; the run's own outcome, if it comes, replaces them all."""
         decision = tx.decision(scope, retrieval_id)
-        if decision is None:
+        if decision is None or decision.verb != "retrieve":
             raise RetrievalNotFound(retrieval_id)
         namespace = self._access.first_writable(scope, decision.namespaces)
         credited = self._crediting.evidence(

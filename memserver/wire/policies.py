@@ -7,7 +7,7 @@ from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from memserver.wire.base import Finite, Model, NamespacePath, Receipt, Unit
 
-Role = Literal["retrieve"]
+Role = Literal["retrieve", "write"]
 State = Literal["shadow", "canary", "active", "retired"]
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
 GivenReason = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
@@ -175,7 +175,9 @@ class PolicyStatus(Model):
 
 
 class ConsideredItem(Model):
-    """One candidate of a decision, with its features by name."""
+    """One candidate of a decision, with its features by name. Of a write, one way of dealing with
+    what was told: `id` is the version of the neighbour that it would bear on, all zeros where there
+    is none; which operation it is stands in the features."""
 
     id: UUID
     rank: int | None
@@ -187,9 +189,21 @@ class ConsideredItem(Model):
     features: dict[str, float]
 
 
+class WriteChoice(Model):
+    """What a write came to: `operation` on `target`, a version. `item` and `version` are what
+    stands afterwards; `by` says who decided."""
+
+    operation: Literal["ADD", "UPDATE", "DELETE", "NOOP"]
+    target: UUID | None
+    by: Literal["rules", "policy", "model"]
+    reason: str
+    item: UUID | None
+    version: UUID | None
+
+
 class Decision(Model):
-    """One logged retrieve. `replays` says whether drawing again from its seed gives the same
-    order."""
+    """One logged retrieve or write. `replays` says whether drawing again from its seed gives the
+    same order. `choice` is set where the verb is `write`; `query` is then what was told."""
 
     id: UUID
     namespaces: list[str]
@@ -206,4 +220,5 @@ class Decision(Model):
     encoder: str
     created_at: AwareDatetime
     replays: bool
+    choice: WriteChoice | None = None
     candidates: list[ConsideredItem]

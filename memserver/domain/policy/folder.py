@@ -23,6 +23,7 @@ from safetensors import numpy as safetensors
 
 from memserver.domain.policy.errors import InvalidPolicy
 from memserver.domain.policy.manifest import (
+    KIND_OF_ROLE,
     MANIFEST_LIMIT,
     Manifest,
     decoded,
@@ -73,6 +74,12 @@ class PolicyFolder:
                 f"{self.manifest.weights_sha256[:80] or 'none'}."
             )
         self.scorer()
+        wanted = KIND_OF_ROLE[self.manifest.role]
+        if self.manifest.kind != wanted:
+            raise InvalidPolicy(
+                f"A policy of the role {self.manifest.role!r} is of kind {wanted!r}, not "
+                f"{self.manifest.kind!r}."
+            )
 
     def tensors(self) -> dict[str, npt.NDArray[np.float32]]:
         """The weights by name."""

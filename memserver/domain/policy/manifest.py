@@ -7,11 +7,18 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
+from memserver.domain.policy import features, write_features
 from memserver.domain.policy.errors import InvalidPolicy
-from memserver.domain.policy.features import NAMES, SCHEMA_VERSION
+from memserver.domain.policy.scorer import CASE_VALUE, WRITE_LINEAR
 
 FORMAT = 1
-ROLES = ("retrieve", "write")
+SCHEMAS: Mapping[str, tuple[int, tuple[str, ...]]] = {
+    "retrieve": (features.SCHEMA_VERSION, features.NAMES),
+    "write": (write_features.SCHEMA_VERSION, write_features.NAMES),
+}
+"""By role the version of its feature schema, and the features' names."""
+KIND_OF_ROLE: Mapping[str, str] = {"retrieve": CASE_VALUE, "write": WRITE_LINEAR}
+ROLES = tuple(SCHEMAS)
 MANIFEST_LIMIT = 256 * 1024
 DEPTH_LIMIT = 32
 
@@ -96,17 +103,18 @@ def decoded(data: bytes) -> Manifest:
 def differences(manifest: Manifest, *, encoder: str, dimension: int) -> tuple[str, ...]:
     """A sentence for each thing that the policy was trained with and this server has otherwise;
     empty where it can be served."""
+    version, names = SCHEMAS[manifest.role]
     found = [
         _difference(name, trained, here)
         for name, trained, here in (
-            ("feature schema", manifest.feature_schema, SCHEMA_VERSION),
+            ("feature schema", manifest.feature_schema, version),
             ("encoder", manifest.encoder, encoder),
             ("dimension", manifest.dimension, dimension),
         )
         if trained != here
     ]
-    if manifest.feature_names != NAMES:
-        found.append(_difference("feature names", *_first_apart(manifest.feature_names, NAMES)))
+    if manifest.feature_names != names:
+        found.append(_difference("feature names", *_first_apart(manifest.feature_names, names)))
     return tuple(found)
 
 

@@ -8,6 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from memserver.domain.policy.errors import InvalidPolicy
+from memserver.domain.policy.write_scorer import WRITE_LINEAR, WriteLinearScorer
+
+__all__ = [
+    "CASE_VALUE",
+    "KINDS",
+    "WRITE_LINEAR",
+    "CaseValueScorer",
+    "Scorer",
+    "WriteLinearScorer",
+    "make_scorer",
+]
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]
@@ -86,8 +97,10 @@ class CaseValueScorer:
         return values
 
 
-_KINDS: Mapping[str, Callable[[Mapping[str, npt.NDArray[np.float32]]], CaseValueScorer]] = {
-    CASE_VALUE: CaseValueScorer.of
+_Known = CaseValueScorer | WriteLinearScorer
+_KINDS: Mapping[str, Callable[[Mapping[str, npt.NDArray[np.float32]]], _Known]] = {
+    CASE_VALUE: CaseValueScorer.of,
+    WRITE_LINEAR: WriteLinearScorer.of,
 }
 KINDS = tuple(_KINDS)
 
@@ -117,7 +130,7 @@ def make_scorer(
         raise InvalidPolicy(
             f"The weights take {scorer.features} features, the manifest names {features}."
         )
-    if dimension is not None and scorer.dimension != dimension:
+    if dimension is not None and scorer.dimension not in (None, dimension):
         raise InvalidPolicy(
             f"The weights take vectors of dimension {scorer.dimension}, the manifest says "
             f"{dimension}."

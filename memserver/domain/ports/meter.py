@@ -18,7 +18,8 @@ class Meter(Protocol):
 
     A retrieve says `with meter.stage("encode"): …` for each of its stages, `decided` once for
     the policy that chose, and `policy_failed` where a policy could not score and another one
-    chose instead. Whoever asks a chat model says `asked` once a question.
+    chose instead. Whoever asks a chat model says `asked` once a question, and
+    remember `wrote` once for each candidate of a write.
     """
 
     def stage(self, name: Stage) -> AbstractContextManager[object]:
@@ -29,6 +30,10 @@ class Meter(Protocol):
     def policy_failed(self, policy: str) -> None: ...
 
     def asked(self, outcome: ModelOutcome) -> None: ...
+
+    def wrote(self, operation: str, by: str) -> None:
+        """What became of a candidate (`ADD`, `UPDATE`, `DELETE`, `NOOP`), and who decided that
+        (`rules`, `policy`, `model`)."""
 
     def answered(self, *, route: str, method: str, status: int, seconds: float) -> None:
         """A request has been answered, whole. `route` is its template and `method` a known
@@ -48,6 +53,9 @@ class Unmetered:
         pass
 
     def asked(self, outcome: ModelOutcome) -> None:
+        pass
+
+    def wrote(self, operation: str, by: str) -> None:
         pass
 
     def answered(self, *, route: str, method: str, status: int, seconds: float) -> None:

@@ -20,7 +20,7 @@ from memserver.domain.errors import (
     WrongState,
 )
 from memserver.domain.policies import (
-    BUILT_IN,
+    BUILT_IN_OF,
     MOVES,
     Policy,
     PolicyRole,
@@ -188,7 +188,7 @@ class Lifecycle:
             raise WrongState("policy", policy.id, policy.state, "promoted")
         now = self._clock()
         active = _active(tx, policy)
-        before = BUILT_IN if active is None else active.name
+        before = BUILT_IN_OF[policy.role] if active is None else active.name
         promoted = replace(
             policy,
             state=PolicyState.ACTIVE,
@@ -326,7 +326,10 @@ def require_one_each(reader: Reader, scope: Scope, moved: Sequence[UUID]) -> Non
 def _outdated(reader: Reader, policy: Policy, proof: Proof) -> str | None:
     """Why a proof no longer says what it said; None where it does."""
     active = _active(reader, policy)
-    serves = BUILT_IN if active is None or active.id == policy.id else active.name
+    if active is None or active.id == policy.id:
+        serves = BUILT_IN_OF[policy.role]
+    else:
+        serves = active.name
     return None if serves == proof.reference else "what is active has changed meanwhile"
 
 

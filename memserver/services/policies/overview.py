@@ -52,7 +52,10 @@ class Overviewing:
     def __call__(self, scope: Scope, namespace: Namespace, role: PolicyRole) -> Overview:
         with self._store.reading() as reader:
             latest = reader.decisions(
-                scope, DecisionFilter(namespace.id), PageRequest(LATEST), newest_first=True
+                scope,
+                DecisionFilter(namespace.id, verb=role.value),
+                PageRequest(LATEST),
+                newest_first=True,
             ).rows
             return Overview(
                 namespace=namespace,

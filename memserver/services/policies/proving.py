@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from memserver.domain.decisions import Considered, Decision
 from memserver.domain.errors import UnusablePolicy
-from memserver.domain.policies import BUILT_IN, Policy, PolicyState
+from memserver.domain.policies import BUILT_IN, BUILT_IN_OF, Policy, PolicyState
 from memserver.domain.policy.features import NAMES, SCHEMA_VERSION
 from memserver.domain.policy.logged_ranking import LoggedRanking, Place
 from memserver.domain.policy.off_policy import Evaluation, LoggedChoice, evaluate
@@ -76,7 +76,7 @@ class Proving:
             ),
             None,
         )
-        reference = BUILT_IN if active is None else active.name
+        reference = BUILT_IN_OF[policy.role] if active is None else active.name
         try:
             scorer = self._scorers(reader, policy)
         except (ValueError, LookupError) as error:
@@ -116,7 +116,9 @@ class Proving:
     ) -> Iterator[list[Decision]]:
         """Page by page, newest first: decisions of the reference by this server's encoder and
         feature schema."""
-        where = DecisionFilter(policy.namespace.id, since=since, explored=True)
+        where = DecisionFilter(
+            policy.namespace.id, since=since, explored=True, verb=policy.role.value
+        )
         cursor: str | None = None
         for _ in range(MOST_READ // READ_TOGETHER):
             page = reader.decisions(

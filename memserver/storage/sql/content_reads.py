@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, Table, and_, or_, select
+from sqlalchemy import Select, Table, and_, func, or_, select
 
 from memserver.domain.items import Entry, FactBody, Kind, Status, Version, normal_name
 from memserver.domain.ports.store import ItemFilter, Page, PageRequest, TrajectoryFilter
@@ -178,6 +178,27 @@ class ContentReads(View):
             and entry.item.kind is Kind.NOTE
         ]
         return tuple(e for _, e in sorted(heads, key=lambda one: (one[0], one[1].item.id)))
+
+    def merged_into(self, scope: Scope, versions: Sequence[UUID]) -> tuple[Entry, ...]:
+        items: list[UUID] = []
+        for some in chunks(versions):
+            query = select(ITEM.c.id).where(
+                ITEM.c.merged_into.in_(some), ITEM.c.tenant_id == scope.tenant
+            )
+            items += [row.id for row in self._all(query)]
+        found = self.items_by_id(scope, items).values()
+        return tuple(sorted(found, key=lambda entry: (entry.item.created_at, entry.item.id)))
+
+    def last_turn(self, scope: Scope, namespace: Namespace, session: UUID) -> int | None:
+        rows = self._all(
+            select(func.max(VERSION.c.ordinal)).where(
+                VERSION.c.session == session,
+                VERSION.c.namespace_id == namespace.id,
+                _visible(scope, VERSION),
+            )
+        )
+        last: int | None = rows[0][0]
+        return last
 
     # --- versions
 

@@ -49,6 +49,7 @@ class DecisionReads(View):
         conditions = [
             DECISION.c.namespace_id == where.namespace_id,
             DECISION.c.tenant_id == scope.tenant,
+            DECISION.c.verb == where.verb,
         ]
         if where.since is not None:
             conditions.append(DECISION.c.created_at >= where.since)

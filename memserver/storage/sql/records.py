@@ -54,7 +54,12 @@ def decision_row(decision: Decision) -> dict[str, Any]:
         "encoder": decision.encoder,
         "query_vector": decision.query_vector,
         "shadows": [
-            [shadow.policy, [str(document) for document in shadow.order], shadow.failed]
+            [
+                shadow.policy,
+                [str(document) for document in shadow.order],
+                shadow.failed,
+                shadow.operation,
+            ]
             for shadow in decision.shadows
         ]
         or None,
@@ -141,8 +146,9 @@ def to_decision(cells: Cells, names: Names) -> Decision:
         encoder=encoder,
         query_vector=None if query_vector is None else bytes(query_vector),
         shadows=tuple(
-            Shadowed(policy, tuple(UUID(document) for document in order), failed)
-            for policy, order, failed in shadows or ()
+            # Those of before there were writes say no operation.
+            Shadowed(policy, tuple(UUID(document) for document in order), failed, *operation)
+            for policy, order, failed, *operation in shadows or ()
         ),
         choice=None if choice is None else _choice(choice),
     )

@@ -25,7 +25,7 @@ from memserver.domain.ports.store import (
 from memserver.domain.scope import Key, Namespace, Role, Scope, covers, is_path
 from memserver.domain.trajectories import Trajectory
 from memserver.storage.sql.store import SqlStore
-from tests.contract.store.world import Clock, World, rows_of
+from tests.contract.store.world import Clock, World, merged, rows_of
 
 PAGE = PageRequest(500)
 SESSION = UUID(int=77)
@@ -74,12 +74,20 @@ def furnish(world: World, path: str) -> Belongings:
         here,
         kind=Kind.FACT,
         body=FactBody("Ana", "office", path),
-        turn=Turn(SESSION, 0, "Ana"),
     )
+    turn = world.entry(here, "said", turn=Turn(SESSION, 0, "Ana"))
     evidence = world.evidence(entry, cause=run.id)
     decision, operation = world.decision(here, trajectory_id=run.id), world.operation(here)
     policy = world.policy(here)
-    change = world.apply(*rows_of(entry, fact), run, evidence, policy)
+    behind = world.entry(here, "behind")
+    change = world.apply(
+        *rows_of(entry, fact, turn),
+        behind.version,
+        merged(behind, into=entry),
+        run,
+        evidence,
+        policy,
+    )
     world.store.write(lambda tx: (tx.add_decision(decision), tx.put_operation(operation)))
     return Belongings(here, entry, run, evidence, decision, operation, policy, change)
 
@@ -111,6 +119,8 @@ LOOKS: dict[str, Look] = {
     "entries_by_version": lambda r, s, b: r.entries_by_version(s, [b.entry.version.id]),
     "facts_about": lambda r, s, b: r.facts_about(s, b.namespace, ["ana"]),
     "turns": lambda r, s, b: r.turns(s, b.namespace, SESSION, first=0, last=9),
+    "last_turn": lambda r, s, b: r.last_turn(s, b.namespace, SESSION) is not None,
+    "merged_into": lambda r, s, b: r.merged_into(s, [b.entry.version.id]),
     "versions": lambda r, s, b: r.versions(s, b.entry.item.id),
     "beliefs": lambda r, s, b: r.beliefs(s, [b.entry.version.id]),
     "evidence": lambda r, s, b: r.evidence(s, b.entry.version.id),
