@@ -2,10 +2,11 @@
 stays in `rest`, to be kept as a note: a sentence may be understood too little, never wrongly."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
+from memserver.domain.items import normal_name
 from memserver.services.writing.dates import resolve
 from memserver.services.writing.forms import Filled, fill
 from memserver.services.writing.framing import Framed, hedged, unframed
@@ -20,14 +21,14 @@ from memserver.services.writing.understood import (
     Span,
     Stated,
     Understood,
-    folded,
 )
 
 __all__ = ["Known", "Retracted", "Span", "Stated", "Understood", "facts_in"]
 
 LONGEST = 400
 """Characters of a sentence that is read; a longer one is no plain statement."""
-MOST_JOINTS = 12
+MOST_LOOKS = 40
+"""Pieces of one sentence that are tried as statements."""
 
 _I = re.IGNORECASE
 _JOINT = re.compile(
@@ -41,11 +42,12 @@ _REQUEST = re.compile(
     r"correct|disregard|erase|clear|register|jot|put|replace|cancel|discard|strike|retract)",
     _I,
 )
-_UNSURE_END = re.compile(
-    r"(?:(?:i|we)\s+(?:think|guess|believe|suppose|assume|hope)|right|isn['’]?t\s+it|or\s+so\s+i|if|unless|maybe|perhaps|"
-    r"probably|possibly|presumably|apparently\s+not|just\s+kidding|not)\b",
+_DOUBT = re.compile(
+    r"(?:(?:i|we)\s+(?:think|guess|believe|suppose|assume|hope)|isn['’]?t\s+it|if|unless|maybe|perhaps|"
+    r"probably|possibly|presumably|just\s+kidding)\b|right$",
     _I,
 )
+"""After a statement, words that take its certainty back."""
 _IT = re.compile(r"(?:it|that|this)(?=['’]s\s|\s)(?:['’]s)?", _I)
 _ELLIPSIS = re.compile(
     r"(?P<owner>.+?)['’]s?\s+(?P<rest>(?:is|are|has\s+changed\s+to|changed\s+to|became)\s.+)", _I
@@ -55,7 +57,7 @@ _SPOKEN_OF = re.compile(
     r"['’]s\s",
     _I,
 )
-_MANDATORY = re.compile(
+_IMPERATIVE = re.compile(
     r"(?:forget|drop|ignore|remove|delete|disregard|discard|erase|clear|scratch|cancel)\s+(?P<subject>.+)",
     _I,
 )
@@ -123,7 +125,7 @@ def facts_in(
         rest.extend(read.left)
         for said in read.said:
             outcome = _outcome(said, sentence, at=at, zone=zone)
-            name = folded(outcome.entity), folded(outcome.key)
+            name = normal_name(outcome.entity), normal_name(outcome.key)
             meant.pop(name, None)
             meant[name] = outcome
         setting = _after(read, setting)
@@ -144,7 +146,7 @@ def _outcome(said: _Said, sentence: Sentence, *, at: datetime, zone: tzinfo) -> 
 
 def _after(read: _Read, setting: Setting) -> Setting:
     """A pronoun that follows means the one entity that was named, or nobody where two were."""
-    entities = {folded(said.filled.subject.entity): said for said in read.said}
+    entities = {normal_name(said.filled.subject.entity): said for said in read.said}
     last = read.said[-1].filled.subject
     entity = last.entity if len(entities) == 1 else None
     return replace(setting, entity=entity, subject=last)
@@ -161,61 +163,60 @@ def _sentence(text: str, setting: Setting) -> _Read | None:
         text = text.rstrip("?？ ")
     if request is not None:
         text = text[request.end() :]
-    return _clauses(text.rstrip(".!。！… "), setting)
+    return _Reader().clauses(text.rstrip(".!。！… "), setting)
 
 
-def _clauses(text: str, setting: Setting, *, depth: int = 0) -> _Read | None:
-    """The text as statements side by side where both sides are some, else as one."""
-    joints = list(_JOINT.finditer(text))[:MOST_JOINTS] if depth < MOST_JOINTS else []
-    for joint in joints:
-        left, right = text[: joint.start()], text[joint.end() :]
-        first = _clause(left, setting)
-        if first is None:
-            continue
-        if _UNSURE_END.match(right) and hedged(right) or _tag(right):
-            return None
-        second = _clauses(right, _after(_Read((first,)), setting), depth=depth + 1)
-        if second is not None:
-            return _Read((first, *second.said), second.left)
-    if (whole := _clause(text, setting)) is not None:
-        return _Read((whole,))
-    return _beside_other_words(text, joints, setting, depth)
+class _Reader:
+    """Reads one sentence. The ways to part it are many; so many of its pieces are looked at."""
 
+    def __init__(self) -> None:
+        self._looks = MOST_LOOKS
 
-def _tag(text: str) -> bool:
-    return bool(
-        re.match(
-            r"(?:i|we)\s+(?:think|guess|believe|suppose|assume|hope)\b|right$|isn['’]?t\s+it|maybe|perhaps",
-            text,
-            _I,
-        )
-    )
+    def clauses(self, text: str, setting: Setting) -> _Read | None:
+        """The text as statements side by side where both sides are some, else as one."""
+        joints = list(_JOINT.finditer(text))
+        for joint in joints:
+            left, right = text[: joint.start()], text[joint.end() :]
+            first = self._clause(left, setting)
+            if first is None:
+                continue
+            if _DOUBT.match(right):
+                return None
+            second = self.clauses(right, _after(_Read((first,)), setting))
+            if second is not None:
+                return _Read((first, *second.said), second.left)
+        if (whole := self._clause(text, setting)) is not None:
+            return _Read((whole,))
+        return self._beside_other_words(text, joints, setting)
 
+    def _beside_other_words(
+        self, text: str, joints: Sequence[re.Match[str]], setting: Setting
+    ) -> _Read | None:
+        """A statement before or after words that are none; those are handed back."""
+        for joint in joints:
+            left, right = text[: joint.start()], text[joint.end() :]
+            if hedged(left):
+                return None
+            spoken = _spoken_of(left, setting)
+            about = replace(setting, subject=spoken, entity=spoken.entity) if spoken else setting
+            if spoken is not None and (second := self.clauses(right, about)):
+                return second
+        for joint in reversed(joints):
+            left, right = text[: joint.start()], text[joint.end() :]
+            first = self._clause(left, setting)
+            if first is not None:
+                return _Read((first,), _worth(right))
+        for joint in joints:
+            left, right = text[: joint.start()], text[joint.end() :]
+            second_said = self._clause(right, setting)
+            # "… to clear my mind": what follows other words is no request.
+            if second_said is not None and not second_said.requests:
+                return _Read((second_said,), _worth(left))
+        return None
 
-def _beside_other_words(
-    text: str, joints: list[re.Match[str]], setting: Setting, depth: int
-) -> _Read | None:
-    """A statement before or after words that are none; those are handed back."""
-    for joint in joints:
-        left, right = text[: joint.start()], text[joint.end() :]
-        if hedged(left):
-            return None
-        spoken = _spoken_of(left, setting)
-        about = replace(setting, subject=spoken, entity=spoken.entity) if spoken else setting
-        if spoken is not None and (second := _clauses(right, about, depth=depth + 1)):
-            return second
-    for joint in reversed(joints):
-        left, right = text[: joint.start()], text[joint.end() :]
-        first = _clause(left, setting)
-        if first is not None and not _UNSURE_END.match(right) and not _tag(right):
-            return _Read((first,), _worth(right))
-    for joint in joints:
-        left, right = text[: joint.start()], text[joint.end() :]
-        second = _clause(right, setting)
-        # "… to clear my mind": what follows other words is no request.
-        if second is not None and not second.requests and not hedged(left):
-            return _Read((second,), _worth(left))
-    return None
+    def _clause(self, text: str, setting: Setting) -> _Said | None:
+        self._looks -= 1
+        return _clause(text, setting) if self._looks >= 0 else None
 
 
 def _worth(text: str) -> tuple[str, ...]:
@@ -224,7 +225,7 @@ def _worth(text: str) -> tuple[str, ...]:
 
 def _spoken_of(text: str, setting: Setting) -> Subject | None:
     """The fact that a clause is about, though it gives no value ("Ana's office has changed")."""
-    if imperative := _MANDATORY.match(text):
+    if imperative := _IMPERATIVE.match(text):
         return subject_in(imperative["subject"], setting)
     for verb in _SPOKEN_OF.finditer(text):
         if subject := subject_in(text[: verb.start()], setting):

@@ -88,7 +88,7 @@ _NOW_HAS_V = _re(
 _AS_K = _re(rf"\s+as\s+(?:{_THEIR}\s+|an?\s+)?")
 _FOR_K = _re(rf"\s+(?:as|for|under)\s+(?:{_THEIR}\s+|an?\s+)?")
 _CHANGED_K = _re(rf"(?:\s+{_HAS})?{_ADVERB}\s+{_CHANGED}\s+(?:{_THEIR}\s+)?")
-_HAS_A = _re(rf"\s+(?:now\s+)?(?:has|have|had|got|has\s+got|['’]s\s+got|gets|with)\s+an?\s+")
+_HAS_A = _re(r"\s+(?:now\s+)?(?:has|have|had|got|has\s+got|['’]s\s+got|gets|with)\s+an?\s+")
 _HAS_NEW = _re(
     rf"\s+(?:now\s+)?(?:has|have|got|has\s+got|['’]s\s+got|gets|received|picked|chose)\s+(?:an?|{_THEIR})\s+"
     r"(?:(?:brand[\s-])?new|different|changed|updated|another)\s+"

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memserver.services.writing.understood import Known, folded
+from memserver.domain.items import normal_name
+from memserver.services.writing.understood import Known
 from memserver.services.writing.vocabulary import (
     FORMER,
     KEY_LINKS,
@@ -134,7 +135,7 @@ def owner_in(phrase: str, setting: Setting, *, possessive: bool = False) -> str 
     """The phrase as the name of something that has attributes, or None. In lower case it must be
     known, hold a digit, begin with "the", or be a single word that an 's makes an owner."""
     name = phrase.strip().strip(_QUOTES).strip()
-    if setting.speaker and folded(name) in ("i", "me", "myself"):
+    if setting.speaker and normal_name(name) in ("i", "me", "myself"):
         return setting.speaker
     if setting.known.entity(name):
         return name

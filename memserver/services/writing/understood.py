@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from memserver.domain.items import normal_name
+
 
 class Span(NamedTuple):
     """Where in the text something was said: characters [start, end)."""
@@ -50,7 +52,7 @@ class Understood:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Names that a namespace holds already, in their normal form (casefolded, one line): they
+    """Names that a namespace holds already, in their normal form (casenormal_name, one line): they
     decide where a sentence could be read in two ways, or would be too unsure to read at all."""
 
     entities: frozenset[str] = field(default_factory=frozenset)
@@ -59,15 +61,10 @@ class Known:
     @classmethod
     def of(cls, entities: Iterable[str] = (), keys: Iterable[str] = ()) -> "Known":
         """From names in any spelling."""
-        return cls(frozenset(map(folded, entities)), frozenset(map(folded, keys)))
+        return cls(frozenset(map(normal_name, entities)), frozenset(map(normal_name, keys)))
 
     def entity(self, name: str) -> bool:
-        return folded(name) in self.entities
+        return normal_name(name) in self.entities
 
     def key(self, name: str) -> bool:
-        return folded(name) in self.keys
-
-
-def folded(name: str) -> str:
-    """The form in which two spellings of a name are compared."""
-    return " ".join(name.split()).casefold()
+        return normal_name(name) in self.keys
