@@ -153,6 +153,8 @@ class Memory:
     items = _lists(calls.memories.items)
     item = _asks(calls.memories.item)
     history = _asks(calls.memories.history)
+    provenance = _asks(calls.memories.provenance)
+    restore = _asks(calls.memories.restore)
     delete_item = _asks(calls.memories.delete_item)
 
     # --- retrieve and feedback -----------------------------------------------------------

@@ -22,9 +22,14 @@ from memserver.api.routes import (
     health,
     items,
     metrics,
+    models,
     operations,
     policies,
+    preferences,
+    provenance,
     retrieval,
+    sessions,
+    tools,
     trajectories,
 )
 from memserver.domain.ports.meter import UNMETERED, Meter
@@ -33,7 +38,22 @@ from memserver.services.bundle import Services
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 V1 = "/v1"
-UNDER_V1 = (trajectories, items, retrieval, policies, operations, changes, access, exports, backups)
+UNDER_V1 = (
+    trajectories,
+    items,
+    retrieval,
+    policies,
+    operations,
+    changes,
+    access,
+    exports,
+    backups,
+    provenance,
+    sessions,
+    tools,
+    preferences,
+    models,
+)
 BESIDE_V1 = (health, metrics)
 
 

@@ -34,17 +34,24 @@ from memserver.services.gate import Gate
 from memserver.services.housekeeping import Housekeeping, Keeping
 from memserver.services.indexing import Indexer, check_encoder
 from memserver.services.model_budget import ModelBudget
+from memserver.services.nearby import Nearby
 from memserver.services.operations import OperationService
 from memserver.services.policies.exploring import Exploring
 from memserver.services.policies.lifecycle import Lifecycle
 from memserver.services.policies.overview import Overviewing
 from memserver.services.policies.proving import Proving
 from memserver.services.policies.serving import Scorers, Serving
+from memserver.services.preferring.preferring import Preferring
 from memserver.services.readiness import Readiness
 from memserver.services.reindexing import Reindexing, ReindexRunner
 from memserver.services.remembering import Remembering
 from memserver.services.restoring import Restoring
 from memserver.services.retrieval.retrieve import Retrieve
+from memserver.services.sessions.ending import Ending
+from memserver.services.sessions.reading import Sessions
+from memserver.services.sessions.recording import Recording
+from memserver.services.sessions.summing_up import SummingUp
+from memserver.services.tools.offered import memory_tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
 from memserver.services.version_vectors import VersionVectors
@@ -59,6 +66,7 @@ from memserver.storage.sql import SqlStore, open_store
 logger = logging.getLogger(__name__)
 
 EXPORTED_VECTORS_KEPT = 512
+SETTLE_S = 5.0
 
 
 def utc_now() -> datetime:
@@ -150,13 +158,10 @@ class Server:
             raise Unavailable("What starts operations has died; start the server again.")
         self._bell.set()
 
-    def _asking(self) -> Asking | None:
+    def _asking(self, budget: ModelBudget) -> Asking | None:
         """None where no chat model is configured: nothing needs one."""
         if self._parts.chat is None:
             return None
-        budget = ModelBudget(
-            self._parts.store, clock=utc_now, tokens_a_day=self.settings.chat_tokens_a_day
-        )
         return Asking(self._parts.chat, budget, meter=self.metrics)
 
     def _build(self) -> Services:
@@ -211,7 +216,17 @@ class Server:
             clock=utc_now,
             new_id=uuid7,
         )
-        asking = self._asking()
+        budget = ModelBudget(store, clock=utc_now, tokens_a_day=self.settings.chat_tokens_a_day)
+        asking = self._asking(budget)
+        nearby = Nearby(store, index, encoder)
+        summing_up = SummingUp(count=encoder.count_tokens, asking=asking)
+        sessions = Sessions(store, access, count=encoder.count_tokens, counter=encoder.counter)
+        recording = Recording(
+            access,
+            clock=utc_now,
+            most_events=self.settings.session_events,
+            most_bytes=self.settings.session_event_bytes,
+        )
         housekeeping = Housekeeping(
             store,
             policies,
@@ -228,7 +243,7 @@ class Server:
             encoder=encoder.fingerprint,
             scratch=self.settings.data,
             # Whatever keeps something of a namespace, a version or a policy in memory.
-            forget=[access.forget, retrieve.forget, vectors.forget, exported.forget],
+            forget=[access.forget, retrieve.forget, vectors.forget, exported.forget, nearby.forget],
         )
         return Services(
             store=store,
@@ -257,6 +272,27 @@ class Server:
             gate=gate,
             backing_up=backing_up,
             asking=asking,
+            model_budget=budget,
+            preferring=Preferring(
+                store,
+                nearby,
+                asking=asking,
+                settle=lambda: indexer.catch_up(SETTLE_S),
+                clock=utc_now,
+                new_id=uuid7,
+            ),
+            recording=recording,
+            sessions=sessions,
+            ending=Ending(store, access, remembering, summing_up, clock=utc_now),
+            tools=memory_tools(
+                access=access,
+                remembering=remembering,
+                retrieve=retrieve,
+                sessions=sessions,
+                recording=recording,
+                summing_up=summing_up,
+                count=encoder.count_tokens,
+            ),
             readiness=Readiness(
                 store,
                 index,

@@ -13,15 +13,21 @@ from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
 from memserver.services.housekeeping import Housekeeping
 from memserver.services.indexing import Indexer
+from memserver.services.model_budget import ModelBudget
 from memserver.services.operations import OperationService
 from memserver.services.policies.exploring import Exploring
 from memserver.services.policies.lifecycle import Lifecycle
 from memserver.services.policies.overview import Overviewing
+from memserver.services.preferring.preferring import Preferring
 from memserver.services.readiness import Readiness
 from memserver.services.reindexing import Reindexing
 from memserver.services.remembering import Remembering
 from memserver.services.restoring import Restoring
 from memserver.services.retrieval.retrieve import Retrieve
+from memserver.services.sessions.ending import Ending
+from memserver.services.sessions.reading import Sessions
+from memserver.services.sessions.recording import Recording
+from memserver.services.tools.calling import Tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
 
@@ -47,6 +53,12 @@ class Services:
     operations: OperationService
     indexer: Indexer
     readiness: Readiness
+    recording: Recording
+    sessions: Sessions
+    ending: Ending
+    tools: Tools
     gate: Gate
     backing_up: BackingUp
+    model_budget: ModelBudget
+    preferring: Preferring
     asking: Asking | None = None

@@ -6,6 +6,7 @@ from typing import Any
 
 from memserver.wire.base import Page, Receipt
 from memserver.wire.items import History, Item, ItemStored, NewMemory, NewSkill, NewVersion, Source
+from memserver.wire.provenance import Provenance, Restore
 from memserver_client._call import Call, Listing, Steps, asked, read, write
 from memserver_client._errors import invalid
 from memserver_client._requests import Fact, Id, checked, fact_bodies, id_of, text_body
@@ -76,3 +77,15 @@ def history(id: Id) -> Call[History]:
 
 def delete_item(id: Id) -> Call[Receipt]:
     return write("DELETE", f"/v1/memories/{id_of(id)}", Receipt)
+
+
+def provenance(id: Id) -> Call[Provenance]:
+    """The steps and turns that an item, and all that was merged into it, were drawn from."""
+    return read(f"/v1/memories/{id_of(id)}/provenance", Provenance)
+
+
+def restore(id: Id, *, version_id: Id | None = None) -> Call[ItemStored]:
+    """Has an item say again what that version said; by default the newest, where the item was
+    deleted, archived or merged."""
+    wanted = checked(Restore, version_id=None if version_id is None else id_of(version_id))
+    return write("POST", f"/v1/memories/{id_of(id)}/restore", ItemStored, wanted)

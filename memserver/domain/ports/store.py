@@ -15,6 +15,7 @@ from memserver.domain.items import Entry, Kind, Status, Version
 from memserver.domain.namespace_settings import NamespaceSettings
 from memserver.domain.operations import Operation, State
 from memserver.domain.policies import Exploration, Policy, PolicyRole, ScoredRun
+from memserver.domain.ports.arms import ArmReader
 from memserver.domain.ports.index import NEVER
 from memserver.domain.ports.model_use import ModelUseReads, ModelUseWrites
 from memserver.domain.ports.paging import Page, PageRequest
@@ -27,6 +28,7 @@ from memserver.domain.ports.privacy import (
 )
 from memserver.domain.ports.sessions import SessionReader, SessionWriter
 from memserver.domain.scope import Key, Namespace, Scope, Tenant
+from memserver.domain.times import TimeFrame
 from memserver.domain.trajectories import Outcome, Task, Trajectory
 
 T = TypeVar("T")
@@ -137,7 +139,7 @@ class Document:
     closed: int = NEVER
 
 
-class Reader(ModelUseReads, PrivacyReader, SessionReader, Protocol):
+class Reader(ArmReader, ModelUseReads, PrivacyReader, SessionReader, Protocol):
     """A consistent view. Methods that take a `scope` see only what its grants reach: rows
     outside are as if they were not there. Filtering happens in SQL, by namespace id."""
 
@@ -159,6 +161,9 @@ class Reader(ModelUseReads, PrivacyReader, SessionReader, Protocol):
     # content
     def trajectory(self, scope: Scope, trajectory_id: UUID) -> Trajectory | None: ...
     def trajectories_by_id(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Trajectory]: ...
+    def first_recorded(self, scope: Scope, runs: Sequence[UUID]) -> dict[UUID, datetime]:
+        """Since when each run is stored, whatever time its sender gave it."""
+
     def trajectories(
         self, scope: Scope, where: TrajectoryFilter, page: PageRequest
     ) -> Page[Trajectory]: ...
@@ -170,6 +175,17 @@ class Reader(ModelUseReads, PrivacyReader, SessionReader, Protocol):
         """The item with its head version."""
 
     def items(self, scope: Scope, where: ItemFilter, page: PageRequest) -> Page[Entry]: ...
+    def items_held(
+        self, scope: Scope, where: ItemFilter, frame: TimeFrame, page: PageRequest
+    ) -> Page[Entry]:
+        """As `items`, of those with a version that the frame admits, each with its latest such.
+        A page may be shorter than was asked for."""
+
+    def as_known(
+        self, scope: Scope, versions: Sequence[Version], known_at: datetime
+    ) -> tuple[Version, ...]:
+        """Those recorded by `known_at`, with the ends that stood in the records then."""
+
     def items_by_id(self, scope: Scope, ids: Sequence[UUID]) -> dict[UUID, Entry]: ...
     def items_by_content(
         self, scope: Scope, namespace: Namespace, kind: Kind, content_hash: str

@@ -1,0 +1,64 @@
+"""Bringing an earlier version of an item back, or an item that was taken out."""
+
+from uuid import UUID
+
+from memserver.domain.changes import Draft, Verb
+from memserver.domain.errors import ItemNotFound, VersionNotFound
+from memserver.domain.items import Status, Version
+from memserver.domain.ports import Clock, Writer
+from memserver.domain.scope import Scope
+from memserver.services.access import Access
+from memserver.services.remembering import Content, Remembered, Remembering
+
+METHOD = "restore"
+
+
+class Restoring:
+    def __init__(self, remembering: Remembering, access: Access, *, clock: Clock) -> None:
+        self._remembering = remembering
+        self._access = access
+        self._clock = clock
+
+    def __call__(
+        self, tx: Writer, scope: Scope, item_id: UUID, version_id: UUID | None
+    ) -> Remembered:
+        """The item says again, from now on, what that version said (by default its newest), and is
+        active again if it was not. As a new version, so that what stood between stays readable.
+        Nothing happens where that is how it stands. Raises `ItemNotFound`, `VersionNotFound`,
+        `NamespaceForbidden`."""
+        entry = tx.item(scope, item_id)
+        if entry is None:
+            raise ItemNotFound(item_id)
+        self._access.require_writable(scope, entry.item.namespace)
+        wanted = entry.version.id if version_id is None else version_id
+        version = next((v for v in tx.versions(scope, item_id) if v.id == wanted), None)
+        if version is None:
+            raise VersionNotFound(wanted)
+        ended = entry.version.valid_to is not None and entry.version.valid_to <= self._clock()
+        stands = entry.item.status is Status.ACTIVE and not ended
+        if stands and entry.version.id == version.id:
+            return Remembered(entry, None)
+        following = self._remembering.next_version(tx, scope, entry, _content(version))
+        change = tx.apply(
+            Draft(
+                tenant=scope.tenant,
+                verb=Verb.REMEMBER,
+                actor=scope.key,
+                reason=f"version {version.number} brought back",
+                puts=following.rows,
+            )
+        )
+        return Remembered(following.entry, change)
+
+
+def _content(version: Version) -> Content:
+    return Content(
+        title=version.title,
+        body=version.body,
+        task_type=version.task_type,
+        sources=version.sources,
+        metadata=version.metadata,
+        method=METHOD,
+        turn=version.turn,
+        context=version.context,
+    )
