@@ -43,6 +43,13 @@ class RoleForbidden(Forbidden):
         super().__init__(f"A key with the role '{role}' may not {wanted}.")
 
 
+class UnsealForbidden(Forbidden):
+    code = "unseal_forbidden"
+
+    def __init__(self) -> None:
+        super().__init__("This key may not see what privacy took out of texts.")
+
+
 # --- what was asked ----------------------------------------------------------------------
 
 
@@ -50,6 +57,13 @@ class Invalid(MemserverError):
     """The request can be understood, and is refused for what it says."""
 
     code = "invalid_request"
+
+
+class UnknownPreset(Invalid):
+    code = "unknown_preset"
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"The preset {name[:80]!r} is unknown; there are {', '.join(known)}.")
 
 
 class InvalidNamespace(Invalid):
@@ -323,6 +337,15 @@ class UndoConflict(Conflict):
         names = ", ".join(str(change) for change in later)
         super().__init__(f"Rows of the change {change_id} were touched since by: {names}.")
         self.later = tuple(later)
+
+
+class ChangeErased(Conflict):
+    code = "change_erased"
+
+    def __init__(self, change_id: UUID) -> None:
+        super().__init__(
+            f"The change {change_id} touched what was erased since; it cannot be undone."
+        )
 
 
 class PlanOutdated(Conflict):

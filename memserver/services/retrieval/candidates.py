@@ -1,14 +1,17 @@
 """Candidates: the documents that the arms found, loaded within the caller's reach."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 from memserver.domain.evidence import Belief, total
 from memserver.domain.items import Entry, SkillBody, Status, render
-from memserver.domain.ports import Hit, Reader
+from memserver.domain.ports import Reader
 from memserver.domain.scope import Scope
+from memserver.domain.times import TimeFrame
 from memserver.domain.trajectories import Trajectory
-from memserver.services.retrieval.fusion import reciprocal_rank, standings
+from memserver.services.retrieval.fusion import reciprocal_rank
 from memserver.services.retrieval.query import TRAJECTORY, Candidate, Standing
 from memserver.services.version_vectors import text_of_run
 from memserver_skills.grounding import fill, ground
@@ -17,28 +20,41 @@ SOURCE_SUCCESS_RATE = "source_success_rate"
 
 
 def load(
-    reader: Reader, scope: Scope, found: Mapping[str, Sequence[Hit]], goal: str
+    reader: Reader,
+    scope: Scope,
+    placed: Mapping[UUID, Mapping[str, Standing]],
+    goal: str,
+    *,
+    frame: TimeFrame | None = None,
 ) -> list[Candidate]:
-    """What was found and still exists in the scope's reach, best fused first, ties by id.
+    """What was placed by arms and still exists in the scope's reach, best fused first, ties by id.
 
     A hit whose row is gone is dropped: SQL is the truth. So that an item is found at every moment
-    of its life, one that the index still has by an earlier version comes with its present one.
+    of its life, one that the index still has by an earlier version comes with its present one;
+    where a `frame` asks about other times, each version comes for itself, as it was known then.
     Skills that fit the goal are grounded to it.
     """
-    placed = standings(found)
     versions = reader.entries_by_version(scope, list(placed))
-    heads = _heads(reader, scope, versions)
+    heads = (
+        _heads(reader, scope, versions)
+        if frame is None
+        else _as_known(reader, scope, versions, frame)
+    )
     entries = {head.version.id: head for head in heads.values()}
     runs_found = [document for document in placed if document not in versions]
     runs = reader.trajectories_by_id(scope, runs_found) if runs_found else {}
     beliefs = reader.beliefs(scope, list(entries))
     candidates = [
-        _of_entry(
+        of_entry(
             head, placed[document], total(head.version.id, beliefs.get(head.version.id, ())), goal
         )
         for document, head in heads.items()
     ]
-    candidates += [_of_run(run, placed[document]) for document, run in runs.items()]
+    recorded = reader.first_recorded(scope, list(runs)) if frame and runs else {}
+    candidates += [
+        _of_run(run, placed[document], recorded_at=recorded.get(document, run.created_at))
+        for document, run in runs.items()
+    ]
     return sorted(candidates, key=lambda c: (-c.fused, str(c.document)))
 
 
@@ -55,7 +71,16 @@ def _heads(reader: Reader, scope: Scope, versions: Mapping[UUID, Entry]) -> dict
     return heads
 
 
-def _of_entry(entry: Entry, arms: dict[str, Standing], belief: Belief, goal: str) -> Candidate:
+def _as_known(
+    reader: Reader, scope: Scope, versions: Mapping[UUID, Entry], frame: TimeFrame
+) -> dict[UUID, Entry]:
+    if frame.known_at is None:
+        return dict(versions)
+    known = reader.as_known(scope, [entry.version for entry in versions.values()], frame.known_at)
+    return {version.id: replace(versions[version.id], version=version) for version in known}
+
+
+def of_entry(entry: Entry, arms: Mapping[str, Standing], belief: Belief, goal: str) -> Candidate:
     item, version = entry.item, entry.version
     body = version.body
     grounded = ground(body, goal) if isinstance(body, SkillBody) else None
@@ -65,7 +90,7 @@ def _of_entry(entry: Entry, arms: dict[str, Standing], belief: Belief, goal: str
         namespace=item.namespace,
         kind=item.kind,
         status=item.status,
-        title=item.title,
+        title=version.title,
         text=version.text if grounded is None else _fitted(version.title, grounded),
         indexed=version.text,
         task_type=version.task_type,
@@ -73,11 +98,13 @@ def _of_entry(entry: Entry, arms: dict[str, Standing], belief: Belief, goal: str
         created_at=item.created_at,
         valid_from=version.valid_from,
         valid_to=version.valid_to,
+        recorded_at=version.recorded_at,
         belief=belief,
         arms=arms,
         fused=reciprocal_rank(arms),
         source_success_rate=_rate(version.metadata.get(SOURCE_SUCCESS_RATE)),
         grounded=grounded is not None,
+        turn=version.turn,
     )
 
 
@@ -87,7 +114,7 @@ def _fitted(title: str, grounded: SkillBody) -> str:
     return render(fill(title, values), grounded)
 
 
-def _of_run(run: Trajectory, arms: dict[str, Standing]) -> Candidate:
+def _of_run(run: Trajectory, arms: Mapping[str, Standing], *, recorded_at: datetime) -> Candidate:
     succeeded = run.outcome is not None and run.outcome.success
     return Candidate(
         document=run.id,
@@ -103,6 +130,7 @@ def _of_run(run: Trajectory, arms: dict[str, Standing]) -> Candidate:
         created_at=run.created_at,
         valid_from=run.created_at,
         valid_to=None,
+        recorded_at=recorded_at,
         belief=Belief(run.id),
         arms=arms,
         fused=reciprocal_rank(arms),

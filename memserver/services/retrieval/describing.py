@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from memserver.domain.policy.features import NAMES, Features
 from memserver.domain.ports import Encoder
-from memserver.services.retrieval import arms
+from memserver.services.retrieval.presets import DENSE, RECENCY, SPARSE, TASK_TYPE
 from memserver.services.retrieval.query import TRAJECTORY, Candidate, Query, Standing
 
 NOT_FOUND = Standing(rank=0, score=0.0)
@@ -49,9 +49,10 @@ class Describing:
         self._tokens.clear()
 
     def _of(self, candidate: Candidate, query: Query, now: datetime) -> Features:
-        dense = candidate.arms.get(arms.DENSE, NOT_FOUND)
-        sparse = candidate.arms.get(arms.SPARSE, NOT_FOUND)
-        typed = candidate.arms.get(arms.TASK_TYPE, NOT_FOUND)
+        dense = candidate.arms.get(DENSE, NOT_FOUND)
+        sparse = candidate.arms.get(SPARSE, NOT_FOUND)
+        typed = candidate.arms.get(TASK_TYPE, NOT_FOUND)
+        recent = candidate.arms.get(RECENCY, NOT_FOUND)
         belief = candidate.belief
         return Features(
             dense_rank=dense.rank,
@@ -60,6 +61,8 @@ class Describing:
             sparse_score=sparse.score,
             task_type_rank=typed.rank,
             task_type_score=typed.score,
+            recency_rank=recent.rank,
+            recency_score=recent.score,
             cosine=dense.score,
             belief_mean=belief.mean,
             belief_lower=belief.lower_bound,
@@ -80,12 +83,17 @@ def _days(since: datetime, now: datetime) -> float:
 
 
 def why(candidate: Candidate) -> str:
-    """One sentence for people: which arms found it, and what outcomes say."""
+    """One sentence for people: which arms found it, what a rerank weighed, and what outcomes
+    say."""
     found = ", ".join(
-        f"{arm} #{standing.rank} ({standing.score:.2f})"
+        f"{arm.replace('_', ' ')} #{standing.rank} ({standing.score:.2f})"
         for arm, standing in sorted(candidate.arms.items(), key=lambda pair: pair[1].rank)
     )
     parts = [f"found by {found}"]
+    if candidate.parts:
+        by_weight = sorted(candidate.parts.items(), key=lambda part: -abs(part[1]))
+        weighed = ", ".join(f"{part} {value:+.2f}" for part, value in by_weight if value)
+        parts.append(f"among turns for {weighed}")
     if candidate.belief.outcomes:
         parts.append(
             f"{candidate.belief.outcomes} outcomes, helped with mean {candidate.belief.mean:.2f}"

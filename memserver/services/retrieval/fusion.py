@@ -4,9 +4,16 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from memserver.domain.ports import Hit
+from memserver.services.retrieval.presets import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
 from memserver.services.retrieval.query import Standing
 
 SMOOTHING = 60
+POOL = 60
+"""Documents that a retrieve over conversations loads and ranks at most, or `PER_PLACE` times as
+many as it hands out."""
+PER_PLACE = 3
+
+_ONE_SEARCH = {CONTEXT_DENSE: DENSE, CONTEXT_SPARSE: SPARSE}
 
 
 def standings(found: Mapping[str, Sequence[Hit]]) -> dict[UUID, dict[str, Standing]]:
@@ -20,5 +27,21 @@ def standings(found: Mapping[str, Sequence[Hit]]) -> dict[UUID, dict[str, Standi
 
 def reciprocal_rank(arms: Mapping[str, Standing]) -> float:
     """Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009, k = 60): raw scores of
-    different arms are never compared."""
-    return sum(1.0 / (SMOOTHING + standing.rank) for standing in arms.values())
+    different arms are never compared. Of the two views of a document the better one counts, so
+    that what has no context is at no disadvantage."""
+    best: dict[str, int] = {}
+    for arm, standing in arms.items():
+        search = _ONE_SEARCH.get(arm, arm)
+        best[search] = min(standing.rank, best.get(search, standing.rank))
+    return sum(1.0 / (SMOOTHING + rank) for rank in best.values())
+
+
+def pooled(
+    placed: Mapping[UUID, Mapping[str, Standing]], k: int
+) -> dict[UUID, Mapping[str, Standing]]:
+    """What is worth loading. Two views of every turn find twice as much, of which only the best
+    by fused rank are kept; where there is no conversation, everything is."""
+    if not any(arm in _ONE_SEARCH for arms in placed.values() for arm in arms):
+        return dict(placed)
+    best = sorted(placed, key=lambda document: (-reciprocal_rank(placed[document]), document))
+    return {document: placed[document] for document in best[: max(POOL, PER_PLACE * k)]}

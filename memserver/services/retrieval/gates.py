@@ -7,6 +7,7 @@ from uuid import UUID
 
 from memserver.domain.evidence import GATE_FROM_OUTCOMES
 from memserver.domain.items import Status
+from memserver.domain.times import TimeFrame
 from memserver.services.retrieval.query import TRAJECTORY, Candidate
 
 LOWEST_BOUND = 0.1
@@ -15,14 +16,16 @@ LOWEST_BOUND = 0.1
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """What the gates go by: the time, the run that asks, and the runs that must stay out.
-    `by_belief` says whether what failed too often elsewhere stays out: not where a retrieve
-    explores, which is how it gets another chance, nor under a learned policy, which weighs the
-    belief itself."""
+    `frame` takes the place of now where a question is about other times. `by_belief` says whether
+    what failed too often elsewhere stays out: not where a retrieve explores, which is how it gets
+    another chance, nor under a learned policy, which weighs the belief itself, nor in a question
+    about other times."""
 
     now: datetime
     own_run: UUID | None
     excluded_runs: frozenset[UUID]
     by_belief: bool = True
+    frame: TimeFrame | None = None
 
 
 Refuses = Callable[[Candidate, Circumstances], bool]
@@ -33,6 +36,8 @@ def _inactive(candidate: Candidate, _: Circumstances) -> bool:
 
 
 def _out_of_time(candidate: Candidate, at: Circumstances) -> bool:
+    if at.frame is not None:
+        return not at.frame.admits(candidate)
     over = candidate.valid_to is not None and candidate.valid_to <= at.now
     return over or candidate.valid_from > at.now
 

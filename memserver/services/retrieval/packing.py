@@ -1,8 +1,9 @@
 """Packing: the longest prefix of the ranking that fits the token budget."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from uuid import UUID
 
-from memserver.services.retrieval.query import Candidate, Packed
+from memserver.services.retrieval.query import Candidate, Neighbour, Packed, passage
 
 Count = Callable[[str], int]
 SEPARATOR = "\n\n"
@@ -15,22 +16,25 @@ def pack(
     budget_tokens: int | None,
     count: Count,
     length: Callable[[Candidate], int],
+    around: Mapping[UUID, tuple[Neighbour, ...]],
 ) -> tuple[Packed, ...]:
     """The first of `ranked`, at most `k`, whose texts fit together. `length` is a candidate's
-    own count, which may have been kept.
+    own count, which may have been kept. `around` is what comes with some of them, and counts.
 
     The list is only ever cut off, never picked from, so that a rank's probability stays what
-    the policy said. Where not even the first fits, it is cut at a line, then at a word.
+    the policy said. Where not even the first fits, it comes alone, and is cut at a line, then at
+    a word.
     """
     packed: list[Packed] = []
     left = budget_tokens
     for candidate, score in ranked[:k]:
-        tokens = length(candidate)
+        beside = around.get(candidate.document, ())
+        tokens = count(passage(candidate.text, beside)) if beside else length(candidate)
         if left is not None and tokens > left:
             if not packed and (text := _cut(candidate.text, left, count)):
                 packed.append(Packed(candidate, score, text, count(text), truncated=True))
             break
-        packed.append(Packed(candidate, score, candidate.text, tokens))
+        packed.append(Packed(candidate, score, candidate.text, tokens, neighbours=beside))
         left = None if left is None else left - tokens
     # Texts put together may count for more than each by itself.
     while budget_tokens is not None and len(packed) > 1 and count(as_text(packed)) > budget_tokens:
@@ -40,7 +44,7 @@ def pack(
 
 def as_text(packed: Sequence[Packed]) -> str:
     """All that was packed as one block for a prompt."""
-    return SEPARATOR.join(item.text for item in packed)
+    return SEPARATOR.join(item.passage for item in packed)
 
 
 def _cut(text: str, budget: int, count: Count) -> str:

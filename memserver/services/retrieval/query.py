@@ -1,6 +1,7 @@
 """What a retrieve is asked, and what it answers."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -8,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from memserver.domain.evidence import Belief
-from memserver.domain.items import Source
+from memserver.domain.items import Source, Turn
 from memserver.domain.policy.features import KINDS
 from memserver.domain.scope import Namespace
+from memserver.domain.times import TimeFrame
+from memserver.services.retrieval.presets import DEFAULT, Preset, memory_class
 
 TRAJECTORY = "trajectory"
 ITEM_KINDS = tuple(kind for kind in KINDS if kind != TRAJECTORY)
@@ -19,7 +22,10 @@ ITEM_KINDS = tuple(kind for kind in KINDS if kind != TRAJECTORY)
 @dataclass(frozen=True, slots=True)
 class Query:
     """One question. `kinds` defaults to every kind of item; trajectories come only when asked
-    for. `vector`, shape [dimension] and any length, replaces the encoding of `text`."""
+    for. `vector`, shape [dimension] and any length, replaces the encoding of `text`.
+    `frame` asks for what held at other times than now; a version then counts for itself.
+    `quotas` is how many of a kind are handed out at most; `neighbours` how many turns on either
+    side come with a turn that is."""
 
     text: str
     namespaces: tuple[str, ...]
@@ -33,6 +39,10 @@ class Query:
     trajectory_id: UUID | None = None
     exclude_task: str | None = None
     vector: npt.NDArray[np.float64] | None = None
+    frame: TimeFrame | None = None
+    preset: Preset = DEFAULT
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    neighbours: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,9 @@ class Standing:
 class Candidate:
     """One thing found: an item's version, or a run. `document` is the version's or the run's
     id, `id` the item's or the run's; `fused` is the score that the arms' ranks add up to.
-    `indexed` is the text whose vector the index holds, before any slot was filled."""
+    `indexed` is the text whose vector the index holds, before any slot was filled. `parts` says
+    what a rerank made of it, in plain words; `worth` is the built-in policy's score where something
+    else than arms and outcomes has set it."""
 
     document: UUID
     id: UUID
@@ -62,22 +74,51 @@ class Candidate:
     created_at: datetime
     valid_from: datetime
     valid_to: datetime | None
+    recorded_at: datetime
     belief: Belief
-    arms: dict[str, Standing]
+    arms: Mapping[str, Standing]
     fused: float
     source_success_rate: float = 0.0
     grounded: bool = False
+    turn: Turn | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+    worth: float | None = None
+
+    @property
+    def memory(self) -> str:
+        """The class of memory that it belongs to."""
+        return memory_class(self.kind, is_turn=self.turn is not None)
+
+    @property
+    def said(self) -> str:
+        """A turn's own words, without the title that they were stored under."""
+        return self.text.removeprefix(self.title).strip() or self.title
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A turn that was said `offset` places after a hit (before it where that is negative)."""
+
+    candidate: Candidate
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A candidate as it is handed out: its text may be cut, its size is in tokens."""
+    """A candidate as it is handed out, with its neighbours in the order said: its own text may be
+    cut, and its size is in tokens, theirs included."""
 
     candidate: Candidate
     score: float
     text: str
     tokens: int
     truncated: bool = False
+    neighbours: tuple[Neighbour, ...] = ()
+
+    @property
+    def passage(self) -> str:
+        """Its text among those of its neighbours."""
+        return passage(self.text, self.neighbours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +135,10 @@ class Retrieved:
     policy: str
     left_out: dict[str, int]
     explored: bool = False
+    preset: str = DEFAULT.name
+
+
+def passage(text: str, neighbours: Sequence[Neighbour]) -> str:
+    before = [one.candidate.text for one in neighbours if one.offset < 0]
+    after = [one.candidate.text for one in neighbours if one.offset > 0]
+    return "\n".join([*before, text, *after])

@@ -57,7 +57,7 @@ class FixedRanker:
     needs_vectors = False
 
     def logits(self, material: Material) -> Floats:
-        return np.log([_worth(candidate) for candidate in material.candidates] or np.empty(0))
+        return np.log([worth(candidate) for candidate in material.candidates] or np.empty(0))
 
     def shown(self, logit: float) -> float:
         return math.exp(logit)
@@ -115,5 +115,8 @@ class Chooser(Protocol):
         """Told of a ranker that could not answer."""
 
 
-def _worth(candidate: Candidate) -> float:
+def worth(candidate: Candidate) -> float:
+    """What the built-in policy ranks by."""
+    if candidate.worth is not None:
+        return candidate.worth
     return candidate.fused * (0.5 + candidate.belief.mean) * (1 + candidate.grounded)

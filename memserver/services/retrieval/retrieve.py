@@ -1,26 +1,39 @@
 """The verb retrieve: find, fuse, gate, rank, pack, log."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
-from memserver.domain.errors import NotFinite, WrongDimension
-from memserver.domain.ports import Clock, Encoder, Reader, SparseEncoder, Store, VectorIndex
+from memserver.domain.errors import NotFinite, Unavailable, WrongDimension
+from memserver.domain.ports import Clock, Encoder, Hit, Reader, SparseEncoder, Store, VectorIndex
 from memserver.domain.ports.meter import Meter
 from memserver.domain.scope import Scope
 from memserver.services.access import Access
-from memserver.services.retrieval import arms, candidates, gates, packing
+from memserver.services.retrieval import arms, candidates, fusion, gates, mixing, packing
 from memserver.services.retrieval.describing import Describing
-from memserver.services.retrieval.query import Candidate, Query, Retrieved
+from memserver.services.retrieval.neighbours import around
+from memserver.services.retrieval.query import Candidate, Neighbour, Query, Retrieved
 from memserver.services.retrieval.rankers import Chooser, Chosen
 from memserver.services.retrieval.ranking import Ranked, Ranking
 from memserver.services.retrieval.recording import Asked, decision_of
+from memserver.services.retrieval.rerank import reaches, reranked
 from memserver.services.version_vectors import VersionVectors
+from memserver.services.writing.recalled import Handed
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What is ranked: all that was loaded, with why some of it is left out."""
+
+    loaded: Sequence[Candidate]
+    refused: Mapping[UUID, str]
 
 
 class Retrieve:
@@ -37,6 +50,7 @@ class Retrieve:
         *,
         chooser: Chooser,
         vectors: VersionVectors,
+        handed: Handed,
         meter: Meter,
         clock: Clock,
         new_id: Callable[[], UUID],
@@ -47,9 +61,11 @@ class Retrieve:
         self._sparse = sparse
         self._access = access
         self._chooser = chooser
+        self._handed = handed
         self._meter = meter
         self._clock = clock
         self._new_id = new_id
+        self._vectors = vectors
         self._describing = Describing(encoder)
         self._rank = Ranking(chooser, vectors)
 
@@ -61,19 +77,23 @@ class Retrieve:
             found = arms.find(self._index, self._sparse, query, asked.vector, asked.namespaces)
         with self._store.reading() as reader:
             with self._meter.stage("load"):
-                loaded = candidates.load(reader, scope, found, query.text)
+                loaded = self._loaded(reader, asked, found)
                 chosen = self._chooser.choose(
                     reader, asked.namespaces, query.trajectory_id or asked.retrieval_id
                 )
-                refused = _refused(reader, scope, query, loaded, chosen, asked.at)
+                gate = _gate(reader, asked, chosen)
             with self._meter.stage("rank"):
-                features = self._describing.features(loaded, query, asked.at)
-                ranked = self._ranked(reader, asked, chosen, loaded, features, refused)
+                admission = self._admission(reader, query, loaded, gate)
+                features = self._describing.features(admission.loaded, query, asked.at)
+                ranked = self._ranked(reader, asked, chosen, admission, features)
                 if ranked.ranker is not chosen.ranker:
                     # The built-in policy answers instead, and what it keeps out stays out.
                     chosen = replace(chosen, ranker=ranked.ranker)
-                    refused = _refused(reader, scope, query, loaded, chosen, asked.at)
-                    ranked = self._ranked(reader, asked, chosen, loaded, features, refused)
+                    gate = _gate(reader, asked, chosen)
+                    admission = self._admission(reader, query, loaded, gate)
+                    features = self._describing.features(admission.loaded, query, asked.at)
+                    ranked = self._ranked(reader, asked, chosen, admission, features)
+                beside = self._beside(reader, asked, ranked, gate)
         with self._meter.stage("pack"):
             packed = packing.pack(
                 ranked.in_order,
@@ -81,12 +101,13 @@ class Retrieve:
                 budget_tokens=query.budget_tokens,
                 count=self._encoder.count_tokens,
                 length=self._describing.length,
+                around=beside,
             )
         decision = decision_of(
             asked,
-            loaded=loaded,
+            loaded=admission.loaded,
             features=features,
-            refused=refused,
+            refused=admission.refused,
             chosen=chosen,
             ranked=ranked,
             packed=packed,
@@ -94,6 +115,7 @@ class Retrieve:
         self._store.write_later(lambda tx: tx.add_decision(decision))
         self._meter.decided(decision.policy)
         text = packing.as_text(packed)
+        self._handed.note(scope.key, [text, *(one.text for one in packed)])
         return Retrieved(
             retrieval_id=decision.id,
             packed=packed,
@@ -103,29 +125,85 @@ class Retrieve:
             budget_tokens=query.budget_tokens,
             policy=decision.policy,
             explored=decision.explored,
-            left_out=dict(sorted(Counter(refused.values()).items())),
+            left_out=dict(sorted(Counter(admission.refused.values()).items())),
+            preset=query.preset.name,
         )
 
     def forget(self) -> None:
         """Forgets what is kept of versions: after a restore an id may mean another text."""
         self._describing.forget()
 
+    def _loaded(self, reader: Reader, asked: Asked, found: dict[str, list[Hit]]) -> list[Candidate]:
+        """The candidates in their fused order or, where the preset reranks, in that order."""
+        query = asked.query
+        found = found | arms.looked_up(reader, asked.scope, query, asked.namespaces)
+        placed = fusion.pooled(fusion.standings(found), query.k)
+        loaded = [
+            candidate
+            for candidate in candidates.load(
+                reader, asked.scope, placed, query.text, frame=query.frame
+            )
+            if arms.meets(candidate, query)
+        ]
+        if not query.preset.rerank:
+            return loaded
+        return reranked(loaded, reaches(found, arms.depth(query)), query.text)
+
+    def _admission(
+        self,
+        reader: Reader,
+        query: Query,
+        loaded: Sequence[Candidate],
+        gate: Callable[[Candidate], str | None],
+    ) -> Admission:
+        """What the gates and the quotas leave, and all of it in the order of its likeness too where
+        the preset goes by that."""
+        refused = {c.document: name for c in loaded if (name := gate(c))}
+        best = mixing.best_first([c for c in loaded if c.document not in refused])
+        refused |= mixing.over_quota(best, kinds=query.quotas, classes=query.preset.mix)
+        if query.preset.relevance is None:
+            return Admission(loaded, refused)
+        best = [c for c in best if c.document not in refused]
+        try:
+            vectors = self._vectors.of_texts(reader, {c.document: c.indexed for c in best})
+        except Unavailable as error:
+            logger.warning("What is alike cannot be told apart: %s", error.code)
+            return Admission(loaded, refused)
+        others = [c for c in loaded if c.document in refused]
+        return Admission(
+            [*mixing.diversified(best, vectors, query.preset.relevance), *others], refused
+        )
+
+    def _beside(
+        self,
+        reader: Reader,
+        asked: Asked,
+        ranked: Ranked,
+        gate: Callable[[Candidate], str | None],
+    ) -> dict[UUID, tuple[Neighbour, ...]]:
+        return around(
+            reader,
+            asked.scope,
+            [candidate for candidate, _ in ranked.in_order[: asked.query.k]],
+            asked.query.neighbours,
+            admits=lambda candidate: gate(candidate) is None,
+        )
+
     def _ranked(
         self,
         reader: Reader,
         asked: Asked,
         chosen: Chosen,
-        loaded: Sequence[Candidate],
+        admission: Admission,
         features: npt.NDArray[np.float32],
-        refused: Mapping[UUID, str],
     ) -> Ranked:
-        admitted = [n for n, c in enumerate(loaded) if c.document not in refused]
+        places = [n for n, c in enumerate(admission.loaded) if c.document not in admission.refused]
         return self._rank(
             reader,
             chosen,
             query=asked.vector,
-            admitted=[loaded[n] for n in admitted],
-            features=features[admitted],
+            admitted=[admission.loaded[n] for n in places],
+            features=features[places],
             k=asked.query.k,
             seed=asked.retrieval_id,
         )
@@ -156,20 +234,17 @@ class Retrieve:
         return (scaled / np.linalg.norm(scaled)).astype(np.float32)
 
 
-def _refused(
-    reader: Reader,
-    scope: Scope,
-    query: Query,
-    loaded: Sequence[Candidate],
-    chosen: Chosen,
-    now: datetime,
-) -> dict[UUID, str]:
-    """What the gates keep out, by the name of the gate."""
+def _gate(reader: Reader, asked: Asked, chosen: Chosen) -> Callable[[Candidate], str | None]:
+    """What names the gate that keeps a candidate out."""
+    query = asked.query
     excluded = (
-        reader.trajectories_of_task(scope, query.exclude_task)
+        reader.trajectories_of_task(asked.scope, query.exclude_task)
         if query.exclude_task
         else frozenset()
     )
-    by_belief = not (chosen.explores or chosen.ranker.needs_vectors)
-    at = gates.Circumstances(now, query.trajectory_id, excluded, by_belief=by_belief)
-    return {c.document: gate for c in loaded if (gate := gates.refusal(c, at))}
+    # What held at another time held whether or not it has helped since.
+    weighed = chosen.explores or chosen.ranker.needs_vectors or query.frame is not None
+    at = gates.Circumstances(
+        asked.at, query.trajectory_id, excluded, by_belief=not weighed, frame=query.frame
+    )
+    return lambda candidate: gates.refusal(candidate, at)

@@ -1,9 +1,11 @@
 """The `Reader` port, put together from its parts."""
 
 from memserver.storage.sql.access_reads import AccessReads
-from memserver.storage.sql.content_reads import ContentReads
+from memserver.storage.sql.arm_reads import ArmReads
 from memserver.storage.sql.decision_reads import DecisionReads
+from memserver.storage.sql.entity_reads import EntityReads
 from memserver.storage.sql.evidence_reads import EvidenceReads
+from memserver.storage.sql.history_reads import HistoryReads
 from memserver.storage.sql.index_reads import IndexReads
 from memserver.storage.sql.log_reads import LogReads
 from memserver.storage.sql.model_use_rows import ModelUseReads
@@ -15,10 +17,12 @@ from memserver.storage.sql.settings_reads import SettingsReads
 
 class SqlReader(
     AccessReads,
-    ContentReads,
+    HistoryReads,
     EvidenceReads,
     DecisionReads,
     PolicyReads,
+    ArmReads,
+    EntityReads,
     SettingsReads,
     SessionReads,
     ModelUseReads,

@@ -76,6 +76,8 @@ def test_no_query_by_id_or_namespace_reads_a_whole_tenant(
                 reader.facts_about(scope, spaces[0], [str(number) for number in range(many)])
                 reader.turns(scope, spaces[0], ids[0], first=0, last=10)
                 reader.last_turn(scope, spaces[0], ids[0])
+                reader.newest(scope, every, ["note"], 10)
+                reader.linked(scope, every, [str(number) for number in range(many)], 10)
                 reader.items_by_content(
                     scope, spaces[0], Kind.NOTE, entries[0].version.content_hash
                 )

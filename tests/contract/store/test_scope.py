@@ -120,6 +120,8 @@ LOOKS: dict[str, Look] = {
     "facts_about": lambda r, s, b: r.facts_about(s, b.namespace, ["ana"]),
     "turns": lambda r, s, b: r.turns(s, b.namespace, SESSION, first=0, last=9),
     "last_turn": lambda r, s, b: r.last_turn(s, b.namespace, SESSION) is not None,
+    "newest": lambda r, s, b: r.newest(s, [b.namespace.id], [b.entry.item.kind], 9),
+    "linked": lambda r, s, b: r.linked(s, [b.namespace.id], ["ana"], 9),
     "merged_into": lambda r, s, b: r.merged_into(s, [b.entry.version.id]),
     "versions": lambda r, s, b: r.versions(s, b.entry.item.id),
     "beliefs": lambda r, s, b: r.beliefs(s, [b.entry.version.id]),
