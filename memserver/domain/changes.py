@@ -48,12 +48,16 @@ class Verb(StrEnum):
     SET_NAMESPACE = "set_namespace"
     EVICT = "evict"
     EXPIRE = "expire"
+    ERASE = "erase"
 
 
 class Action(StrEnum):
+    """`erase` stands for whatever a change did to a row that was erased since."""
+
     INSERT = "insert"
     UPDATE = "update"
     DELETE = "delete"
+    ERASE = "erase"
 
 
 @dataclass(frozen=True, slots=True)

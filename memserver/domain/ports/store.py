@@ -16,6 +16,7 @@ from memserver.domain.namespace_settings import NamespaceSettings
 from memserver.domain.operations import Operation, State
 from memserver.domain.policies import Exploration, Policy, PolicyRole, ScoredRun
 from memserver.domain.ports.arms import ArmReader
+from memserver.domain.ports.entities import EntityReader
 from memserver.domain.ports.index import NEVER
 from memserver.domain.ports.model_use import ModelUseReads, ModelUseWrites
 from memserver.domain.ports.paging import Page, PageRequest
@@ -139,7 +140,7 @@ class Document:
     closed: int = NEVER
 
 
-class Reader(ArmReader, ModelUseReads, PrivacyReader, SessionReader, Protocol):
+class Reader(ArmReader, EntityReader, ModelUseReads, PrivacyReader, SessionReader, Protocol):
     """A consistent view. Methods that take a `scope` see only what its grants reach: rows
     outside are as if they were not there. Filtering happens in SQL, by namespace id."""
 

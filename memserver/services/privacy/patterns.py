@@ -24,8 +24,8 @@ VALUES = ("value", "double", "single", "bare")
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What is looked for. One of `needs`, where there are any, must be in the text (in lower case),
-    and two digits in a row where it has `digits`, which is quickly known. What matches and `is_one` is found; where
-    the pattern has a group of `VALUES`, only that.
+    and two digits in a row where it has `digits`, which is quickly known. What matches and
+    `is_one` is found; where the pattern has a group of `VALUES`, only that.
 
     Texts come from agents, who may be hostile, so that no pattern may take more than linear time:
     what repeats without a bound is either the last thing in its pattern, or can start in one

@@ -1,5 +1,6 @@
-"""What stands in the place of a secret: `[SECRET:key:3f2a…]`. The same value has the same placeholder
-everywhere in a tenant, so that equal things stay equal, are stored once and are found again."""
+"""What stands in the place of a secret: `[SECRET:key:3f2a…]`. The same value has the same
+placeholder everywhere in a tenant, so that equal things stay equal, are stored once and are found
+again."""
 
 import hashlib
 import hmac

@@ -12,9 +12,8 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from memserver.domain.errors import BackupMismatch
-from memserver.domain.ports.privacy import Looking, Original, Protected
+from memserver.domain.ports.privacy import Known, Looking, Original, Protected
 from memserver.domain.ports.store import Reader, Store, Writer
-from memserver.domain.scope import Namespace
 from memserver.services.privacy import assignments
 from memserver.services.privacy.detecting import Found, find
 from memserver.services.privacy.patterns import Family
@@ -85,17 +84,15 @@ class Protecting:
                 help="Set MEMSERVER_SEALING_KEY to that of the server that made the archive.",
             ) from None
 
-    def protect(
-        self, value: Any, tenant: UUID, looking: Looking, namespace: Namespace | None
-    ) -> Protected:
+    def protect(self, value: Any, tenant: UUID, looking: Looking, known: Known) -> Protected:
         if not looking.secrets and not looking.personal_data:
             return Protected(value)
-        work = _Work(self._detector, self._ready(), tenant, looking)
+        work = _Work(self._detector, self._ready(), tenant, looking, known)
         changed = work.walk(value)
-        if namespace is None or not self._sealing.keeps:
+        if not work.taken or not self._sealing.keeps:
             return Protected(changed)
         originals = tuple(
-            Original(name, tag, self._sealing.seal(text.encode()), namespace)
+            Original(name, tag, self._sealing.seal(text.encode()))
             for name, (tag, text) in work.taken.items()
         )
         return Protected(changed, originals)
@@ -151,12 +148,14 @@ class Protecting:
 class _Work:
     """One value of one tenant. `taken` has by digest what was taken out of it."""
 
-    def __init__(self, detector: Detector, key: bytes, tenant: UUID, looking: Looking) -> None:
+    def __init__(
+        self, detector: Detector, key: bytes, tenant: UUID, looking: Looking, known: Known
+    ) -> None:
         self._detector = detector
         self._key = key
         self._tenant = tenant
         self._looking = looking
-        self._known: dict[str, str] = {}
+        self._known = known
         self.taken: dict[str, tuple[str, str]] = {}
         self.walk = Walk(self._text, self._named)
 
@@ -164,6 +163,7 @@ class _Work:
         known = self._known.get(text)
         if known is None:
             known = self._known[text] = self._looked_at(text)
+            self._known[known] = known
         return known
 
     def _looked_at(self, text: str) -> str:

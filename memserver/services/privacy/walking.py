@@ -1,6 +1,6 @@
 """Every text of a value, wherever it is: the one way in which privacy looks at what is stored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
@@ -28,7 +28,7 @@ class Walk:
             return self._text(value)
         if isinstance(value, tuple | list):
             return self._sequence(value)
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             return self._mapping(value)
         if isinstance(value, FactBody):
             return self._fact(value)
@@ -42,7 +42,7 @@ class Walk:
             return value
         return type(value)(parts)
 
-    def _mapping(self, value: dict[Any, Any]) -> Any:
+    def _mapping(self, value: Mapping[Any, Any]) -> Any:
         parts = {
             self(key): self._named(key, part) if type(part) is str else self(part)
             for key, part in value.items()

@@ -37,11 +37,12 @@ log = logging.getLogger(__name__)
 @dataclass(slots=True)
 class _Job:
     """One work in the queue. Nobody waits for one that was put in for later. One that is `alone`
-    has a transaction to itself, and its connection as it is."""
+    has a transaction to itself, and its connection as it is; one that is `outside` has none."""
 
     work: Callable[[Any], Any]
     waited_for: bool
     alone: bool = False
+    outside: bool = False
     done: Future[Any] = field(default_factory=Future)
     result: Any = None
     error: BaseException | None = None
@@ -91,6 +92,12 @@ class GroupCommit:
         """The same for a work that may take long and touch everything: it shares its transaction
         with no other, and has no savepoint, which would remember every page that it touches."""
         result: T = self._wait_for(_Job(work, waited_for=True, alone=True))
+        return result
+
+    def run_outside(self, work: Callable[[Engines], T]) -> T:
+        """The same for what no transaction allows, such as giving space back to the disk: nothing
+        else is written meanwhile."""
+        result: T = self._wait_for(_Job(work, waited_for=True, alone=True, outside=True))
         return result
 
     def run_later(self, work: Callable[[Writer], None]) -> None:
@@ -168,6 +175,9 @@ class GroupCommit:
                 self._settle(job)
 
     def _run_batch(self, batch: list[_Job]) -> None:
+        if batch[0].outside:
+            self._run_outside(batch[0])
+            return
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 self._commit(batch)
@@ -180,6 +190,13 @@ class GroupCommit:
                 break
         for job in batch:
             self._settle(job)
+
+    def _run_outside(self, job: _Job) -> None:
+        try:
+            job.result = job.work(self._engines)
+        except Exception as error:
+            job.error = _as_told(error)
+        self._settle(job)
 
     def _commit(self, batch: list[_Job]) -> None:
         with self._engines.writing.connect() as connection:

@@ -19,7 +19,9 @@ from memserver.storage.sql.tables import MARK, OPERATION, metadata
 
 ROWS_TOGETHER = 500
 # What a server has that nobody has stored anything in.
-OF_A_NEW_SERVER = frozenset({"tenant", "api_key", "namespace", "idempotency", "vector", "mark"})
+OF_A_NEW_SERVER = frozenset(
+    {"tenant", "api_key", "namespace", "idempotency", "vector", "mark", "server_secret"}
+)
 
 
 def load(connection: Connection, archive: BinaryIO, manifest: Manifest, *, replace: bool) -> None:

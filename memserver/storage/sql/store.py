@@ -12,15 +12,20 @@ from memserver.domain.changes import Verb
 from memserver.domain.errors import Busy
 from memserver.domain.operations import State
 from memserver.domain.policies import PolicyInUse, PolicyRole, PolicyState
+from memserver.domain.ports.privacy import Compacted, Protector, VectorNames
 from memserver.domain.ports.store import Clock, Reader, Writer
+from memserver.storage.sql.compacting import compact
 from memserver.storage.sql.dump import dump
 from memserver.storage.sql.engines import Engines
 from memserver.storage.sql.group_commit import GroupCommit
 from memserver.storage.sql.load import load
 from memserver.storage.sql.namespaces import NamespaceCache
+from memserver.storage.sql.protecting import ProtectingWriter
 from memserver.storage.sql.reading import SqlReader
+from memserver.storage.sql.reapplying import carried, reapply
 from memserver.storage.sql.tables import OPERATION, POLICY
-from memserver.storage.sql.tally import NotingWriter, Tally
+from memserver.storage.sql.tally import Tally
+from memserver.storage.sql.writing import SqlWriter
 
 T = TypeVar("T")
 
@@ -32,6 +37,7 @@ class SqlStore:
         self._engines = engines
         self._clock = clock
         self._namespaces = NamespaceCache()
+        self._protector: Protector | None = None
         self._tally = Tally()
         self._writes = GroupCommit(engines, self._writer, capacity=queue_size)
 
@@ -39,7 +45,7 @@ class SqlStore:
     def reading(self) -> Iterator[Reader]:
         """`Busy` when all connections are in use for ten seconds."""
         with self._connected() as connection:
-            yield SqlReader(connection, namespaces=self._namespaces, clock=self._clock)
+            yield self._reader(connection)
 
     def write(self, work: Callable[[Writer], T]) -> T:
         verbs: list[Verb] = []
@@ -65,12 +71,35 @@ class SqlStore:
         with self._connected() as connection:
             return dump(connection, into, now=self._clock())
 
-    def load(self, archive: BinaryIO, manifest: Manifest, *, replace: bool) -> None:
-        self._writes.run_alone(
-            lambda connection: load(connection, archive, manifest, replace=replace)
-        )
+    def load(
+        self,
+        archive: BinaryIO,
+        manifest: Manifest,
+        *,
+        replace: bool,
+        check: Callable[[Reader], None],
+        vector_names: VectorNames,
+    ) -> int:
+        def work(connection: Connection) -> int:
+            known = carried(connection)
+            load(connection, archive, manifest, replace=replace)
+            # What is read here is none of what was read before.
+            view = {"namespaces": NamespaceCache(), "clock": self._clock}
+            check(SqlReader(connection, **view))
+            return reapply(SqlWriter(connection, **view), known, vector_names)
+
+        erased = self._writes.run_alone(work)
         # A new one: whoever still reads the old state must not fill it again.
         self._namespaces = NamespaceCache()
+        return erased
+
+    # privacy
+
+    def protect_with(self, protector: Protector) -> None:
+        self._protector = protector
+
+    def compact(self) -> Compacted:
+        return self._writes.run_outside(compact)
 
     # for those who watch
 
@@ -121,4 +150,17 @@ class SqlStore:
             yield connection
 
     def _writer(self, connection: Connection) -> Writer:
-        return NotingWriter(connection, namespaces=self._namespaces.fork(), clock=self._clock)
+        return ProtectingWriter(
+            connection,
+            namespaces=self._namespaces.fork(),
+            clock=self._clock,
+            protector=self._protector,
+        )
+
+    def _reader(self, connection: Connection) -> SqlReader:
+        return SqlReader(
+            connection,
+            namespaces=self._namespaces,
+            clock=self._clock,
+            protector=self._protector,
+        )

@@ -477,6 +477,15 @@ class SealedRow(Base, table=True):
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 
+class ServerSecretRow(Base, table=True):
+    """What the server makes once and must find again, such as the key of placeholders."""
+
+    __tablename__ = "server_secret"
+
+    name: str = Field(primary_key=True)
+    data: bytes
+
+
 class ErasureRow(Base, table=True):
     """That a person was erased, and how much went; the person is named by a digest only."""
 
@@ -549,6 +558,7 @@ IDEMPOTENCY = _table(IdempotencyRow)
 SESSION = _table(SessionRow)
 SESSION_EVENT = _table(SessionEventRow)
 SEALED = _table(SealedRow)
+SERVER_SECRET = _table(ServerSecretRow)
 ERASURE = _table(ErasureRow)
 MODEL_USE = _table(ModelUseRow)
 VECTOR = _table(VectorRow)

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import Connection, select, update
 
-from memserver.domain.changes import Change, RowChange, RowRef, Table, Verb
-from memserver.domain.errors import AlreadyUndone, ChangeNotFound, UndoConflict
+from memserver.domain.changes import Action, Change, RowChange, RowRef, Table, Verb
+from memserver.domain.errors import AlreadyUndone, ChangeErased, ChangeNotFound, UndoConflict
 from memserver.domain.scope import Scope
 from memserver.storage.sql import rows
 from memserver.storage.sql.changes import Changes, Why
@@ -73,6 +73,8 @@ class Undo:
         names = self._namespaces.resolve(self._connection, (row.namespace_id for row in logged))
         if not all(scope.may_read(namespace.path) for namespace in names.values()):
             raise ChangeNotFound(change.id)
+        if change.verb is Verb.ERASE or any(row.action is Action.ERASE for row in logged):
+            raise ChangeErased(change.id)
         return logged
 
     def _refuse_if_touched_since(

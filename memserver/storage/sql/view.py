@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Executable
 
+from memserver.domain.ports.privacy import Known, Looking, Protector
 from memserver.domain.ports.store import Clock
 from memserver.domain.scope import Namespace
 from memserver.storage.sql.namespaces import NamespaceCache
@@ -28,10 +29,20 @@ def chunks(values: Iterable[V]) -> Iterator[list[V]]:
 class View:
     """One transaction's view of the database."""
 
-    def __init__(self, connection: Connection, *, namespaces: NamespaceCache, clock: Clock) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        namespaces: NamespaceCache,
+        clock: Clock,
+        protector: Protector | None = None,
+    ) -> None:
         self._connection = connection
         self._namespaces = namespaces
         self._clock = clock
+        self._protector = protector
+        self._wanted: dict[int, Looking] = {}
+        self._looked_at: dict[Looking, Known] = {}
 
     def _all(self, statement: Executable) -> Sequence[Any]:
         return self._connection.execute(statement).all()

@@ -18,8 +18,8 @@ from memserver.storage.sql.model_use_rows import ModelUseWrites
 from memserver.storage.sql.reach import Condition
 from memserver.storage.sql.reading import SqlReader
 from memserver.storage.sql.records import decision_row, operation_row
-from memserver.storage.sql.session_writes import SessionWrites
 from memserver.storage.sql.sealed_rows import PrivacyWrites
+from memserver.storage.sql.session_writes import SessionWrites
 from memserver.storage.sql.tables import (
     API_KEY,
     DECISION,
@@ -36,7 +36,7 @@ from memserver.storage.sql.undo import Undo
 REPLIES_KEPT = timedelta(hours=24)
 
 
-class SqlWriter(ModelUseWrites, SessionWrites, SqlReader):
+class SqlWriter(ModelUseWrites, SessionWrites, PrivacyWrites, ErasingWrites, SqlReader):
     """Only one exists at a time, over all processes: what it has read stays true until its end."""
 
     # --- content

@@ -47,7 +47,15 @@ INDEXES: tuple[tuple[str, tuple[str, ...], str | None], ...] = (
     ("sealed", ("subject", "tenant_id"), "subject"),
     ("erasure", ("tenant_id", "created_at", "id"), None),
 )
-NEW_TABLES = ("model_use", "erasure", "sealed", "session_event", "session", "namespace_settings")
+NEW_TABLES = (
+    "model_use",
+    "erasure",
+    "server_secret",
+    "sealed",
+    "session_event",
+    "session",
+    "namespace_settings",
+)
 
 
 def upgrade() -> None:
@@ -154,6 +162,12 @@ def _new_tables() -> None:
         sa.Column("created_at", TIME, nullable=False),
         _in_namespace("sealed"),
         sa.PrimaryKeyConstraint("id", "tenant_id", name=op.f("pk_sealed")),
+    )
+    op.create_table(
+        "server_secret",
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("data", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_server_secret")),
     )
     op.create_table(
         "erasure",
