@@ -18,6 +18,7 @@ from memserver.api.routes import (
     access,
     backups,
     changes,
+    entities,
     exports,
     health,
     items,
@@ -31,6 +32,7 @@ from memserver.api.routes import (
     sessions,
     tools,
     trajectories,
+    writing,
 )
 from memserver.domain.ports.meter import UNMETERED, Meter
 from memserver.services.bundle import Services
@@ -41,6 +43,7 @@ V1 = "/v1"
 UNDER_V1 = (
     trajectories,
     items,
+    writing,
     retrieval,
     policies,
     operations,
@@ -49,6 +52,7 @@ UNDER_V1 = (
     exports,
     backups,
     provenance,
+    entities,
     sessions,
     tools,
     preferences,

@@ -29,6 +29,7 @@ from memserver.services.bundle import Services
 from memserver.services.changing import Changing
 from memserver.services.consolidating import ConsolidateRunner, Consolidating
 from memserver.services.distilling import Distilling, DistillRunner
+from memserver.services.entities import Entities
 from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
 from memserver.services.housekeeping import Housekeeping, Keeping
@@ -55,6 +56,10 @@ from memserver.services.tools.offered import memory_tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
 from memserver.services.version_vectors import VersionVectors
+from memserver.services.writing.deciding import Deciding
+from memserver.services.writing.recalled import Handed
+from memserver.services.writing.searching import Searching
+from memserver.services.writing.writing import Writing
 from memserver.storage.encoders import (
     BatchingEncoder,
     Bm25Encoder,
@@ -196,6 +201,7 @@ class Server:
         # Few are kept, and not those that a retrieve keeps: an export asks for each once.
         exported = VersionVectors(store, encoder, kept=EXPORTED_VECTORS_KEPT)
         scorers = Scorers(encoder)
+        handed = Handed()
         retrieve = Retrieve(
             store,
             index,
@@ -204,6 +210,7 @@ class Server:
             access,
             chooser=Serving(scorers, self.metrics),
             vectors=vectors,
+            handed=handed,
             meter=self.metrics,
             clock=utc_now,
             new_id=uuid7,
@@ -243,15 +250,35 @@ class Server:
             encoder=encoder.fingerprint,
             scratch=self.settings.data,
             # Whatever keeps something of a namespace, a version or a policy in memory.
-            forget=[access.forget, retrieve.forget, vectors.forget, exported.forget, nearby.forget],
+            forget=[
+                access.forget,
+                retrieve.forget,
+                vectors.forget,
+                exported.forget,
+                nearby.forget,
+                handed.forget,
+            ],
         )
         return Services(
             store=store,
             access=access,
             trajectories=Trajectories(store, access, clock=utc_now, new_id=uuid7),
             remembering=remembering,
+            writing=Writing(
+                store,
+                remembering,
+                Searching(index, encoder, self._parts.sparse),
+                Deciding(scorers, self.metrics, new_id=uuid7, encoder=encoder.fingerprint),
+                handed,
+                encoder=encoder,
+                meter=self.metrics,
+                clock=utc_now,
+                new_id=uuid7,
+                asking=asking,
+            ),
             restoring=Restoring(remembering, access, clock=utc_now),
             tracing=Tracing(store),
+            entities=Entities(store, clock=utc_now),
             retrieve=retrieve,
             policies=policies,
             exploring=Exploring(store, access),

@@ -9,6 +9,7 @@ from memserver.services.backing_up import BackingUp
 from memserver.services.changing import Changing
 from memserver.services.consolidating import Consolidating
 from memserver.services.distilling import Distilling
+from memserver.services.entities import Entities
 from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
 from memserver.services.housekeeping import Housekeeping
@@ -30,6 +31,7 @@ from memserver.services.sessions.recording import Recording
 from memserver.services.tools.calling import Tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
+from memserver.services.writing.writing import Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,9 @@ class Services:
     access: Access
     trajectories: Trajectories
     remembering: Remembering
+    writing: Writing
     restoring: Restoring
+    entities: Entities
     tracing: Tracing
     retrieve: Retrieve
     policies: Lifecycle

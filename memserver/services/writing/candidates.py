@@ -29,7 +29,9 @@ class Candidate:
     meant). `at` is when it holds from, or ended. `refused` says why the rules keep nothing of it
     before they look at any neighbour. `message` is the number of the message that it came from.
 
-    `metadata`, `subject` and `expires_at` are the call's; None where it gave none.
+    `metadata`, `subject` and `expires_at` are the call's; None where it gave none. Where privacy
+    takes something out of what was told, this is what is left, by which the candidate is compared
+    and found, and `told` is what goes to the store, which takes it out and seals it.
     """
 
     sort: Sort
@@ -47,6 +49,7 @@ class Candidate:
     metadata: dict[str, Any] | None = None
     subject: str | None = None
     expires_at: datetime | None = None
+    told: "Candidate | None" = None
 
     @cached_property
     def words(self) -> Words:

@@ -34,8 +34,6 @@ from memserver.services.writing.rules import rule
 
 logger = logging.getLogger(__name__)
 
-WRITE_RULES = "rules-1"
-"""As decisions name the rules where no learned policy chose."""
 RULES_LOGIT = 4.0
 """What the rules give their own choice, all else 0: sampled at temperature 1 in a namespace that
 explores, another option comes up once in some fifty times."""

@@ -1,4 +1,4 @@
-"""Whether two texts say the same, by their words: vectors alone take "Ann has 12" for "Anna has 13".
+"""Whether two texts say the same, by their words: to vectors "Ann has 12" is "Anna has 13".
 
 Everything here leans one way: a text that may say something of its own is kept."""
 
@@ -15,8 +15,8 @@ _WORD = re.compile(r"\w+(?:['’.,:/@-]\w+)*")
 _SENTENCE_END = ".!?:\n"
 _NUMBERS = frozenset(
     """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred
-    thousand million billion half first second third fourth fifth sixth seventh eighth ninth tenth
+    sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+    hundred thousand million billion half first second third fourth fifth sixth seventh eighth ninth tenth
     once twice dozen""".split()
 )
 _NEGATIONS = frozenset(

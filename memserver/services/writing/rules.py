@@ -2,8 +2,8 @@
 these may not do.
 
 They bind wherever another answer would lose something or store it twice: what was said again is
-never an UPDATE or a DELETE; only a retraction ends a fact, and it ends no more than it names; a fact
-has one item; recalled text and small talk are not kept; turns are all kept.
+never an UPDATE or a DELETE; only a retraction ends a fact, and it ends no more than it names; a
+fact has one item; recalled text and small talk are not kept; turns are all kept.
 """
 
 from collections.abc import Callable, Sequence

@@ -117,9 +117,7 @@ class Standing:
     def _same_content(self, candidate: Candidate) -> dict[UUID, None]:
         """Also what the index does not hold yet."""
         digest = content_hash(candidate.title, candidate.body)
-        twins = self._reader.items_by_content(
-            self._scope, self._namespace, candidate.kind, digest
-        )
+        twins = self._reader.items_by_content(self._scope, self._namespace, candidate.kind, digest)
         self._file(twins)
         return dict.fromkeys(entry.item.id for entry in twins)
 
@@ -185,19 +183,20 @@ class Standing:
             item_id = turn_id(self._namespace, candidate)
         else:
             item_id = self._new_id()
-        entry = self._remembering.first_version(
-            item_id, self._namespace, candidate.kind, _content(candidate, candidate.metadata)
-        )
+        content = _content(candidate.told or candidate, candidate.metadata)
+        entry = self._remembering.first_version(item_id, self._namespace, candidate.kind, content)
         self._made.add(item_id)
         self._write(entry, entry.item, entry.version)
         return _standing_as(choice, entry)
 
     def _updated(self, candidate: Candidate, known: Entry, choice: Choice) -> Choice:
-        content = _content(candidate, {**known.version.metadata, **(candidate.metadata or {})})
-        body, told = known.version.body, candidate.body
-        if isinstance(body, FactBody) and isinstance(told, FactBody):
+        told = candidate.told or candidate
+        metadata = {**known.version.metadata, **(candidate.metadata or {})}
+        content = _content(told, metadata)
+        body = known.version.body
+        if isinstance(body, FactBody) and told.fact is not None:
             # It is called what it was first called.
-            named = FactBody(body.entity, body.key, told.value)
+            named = FactBody(body.entity, body.key, told.fact.value)
             content = replace(content, body=named, title=known.version.title)
         following = self._remembering.succeed(
             known,

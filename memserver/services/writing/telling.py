@@ -12,7 +12,8 @@ from memserver.services.remembering import CLOCK_SKEW
 from memserver.services.writing.candidates import Candidate, Sort
 from memserver.services.writing.facts import facts_in
 from memserver.services.writing.sentences import sentences
-from memserver.services.writing.small_talk import is_small_talk
+from memserver.services.writing.small_talk import is_rubbish, is_small_talk
+from memserver.services.writing.turns import turn_title
 from memserver.services.writing.understood import Known, Retracted, Stated, Understood
 
 SAY_NOTHING_NEW = frozenset({"assistant", "system", "tool"})
@@ -99,16 +100,16 @@ def heard(
     return Heard(tuple(candidates), rest)
 
 
-def note_of(told: Told, rest: str) -> Candidate | None:
+def note_of(told: Told, rest: str, known: Known) -> Candidate | None:
     """What was not understood, as one note, without the small talk in it; None where nothing is
     left to keep, and refused where it was nothing else."""
     if not rest.strip():
         return None
-    kept = without_small_talk(rest)
+    kept = without_small_talk(rest, known)
     text = kept or rest.strip()
     refused = None
-    if not any(letter.isalnum() for letter in text):
-        refused = "says nothing"
+    if is_rubbish(text):
+        refused = "rubbish"
     elif not kept:
         refused = "small talk"
     return _text(told, text, Sort.TEXT, at=told.at, method="remember/text", refused=refused)
@@ -118,7 +119,13 @@ def turn_of(
     told: Told, message: Message, turn: Turn, *, context: str, at: datetime, number: int
 ) -> Candidate:
     candidate = _text(told, message.text, Sort.TURN, at=at, method="remember/messages")
-    return replace(candidate, turn=turn, context=context, message=number)
+    return replace(
+        candidate,
+        title=turn_title(message.speaker, at)[:TITLE_LENGTH],
+        turn=turn,
+        context=context,
+        message=number,
+    )
 
 
 def recalled(told: Told, text: str, *, message: int | None = None) -> Candidate:
@@ -139,10 +146,10 @@ def same_episode(told: Told, message: Message, *, number: int) -> Candidate:
     return replace(candidate, message=number)
 
 
-def without_small_talk(text: str) -> str:
+def without_small_talk(text: str, known: Known) -> str:
     """As it was written where there is none in it."""
     found = sentences(text)
-    kept = [one.text for one in found if not is_small_talk(one.text)]
+    kept = [one.text for one in found if not is_small_talk(one.text, known)]
     return text.strip() if len(kept) == len(found) else " ".join(kept)
 
 
@@ -150,7 +157,7 @@ def names_in(texts: Iterable[str], *, words: int = 3, most: int = 3_000) -> list
     """The runs of up to so many words, any of which may be a name that the namespace knows."""
     names: dict[str, None] = {}
     for text in texts:
-        spoken = [word.strip(".,;:!?\"“”()[]") for word in text.split()]
+        spoken = [word.strip('.,;:!?"“”()[]') for word in text.split()]
         plain = [word.removesuffix("'s").removesuffix("’s") for word in spoken]
         for size in range(1, words + 1):
             for start in range(len(plain) - size + 1):

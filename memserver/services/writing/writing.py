@@ -10,7 +10,7 @@ from uuid import UUID
 from memserver.domain.changes import Change, Draft, Verb
 from memserver.domain.decisions import Choice, Decision
 from memserver.domain.errors import NotYetValid
-from memserver.domain.items import Entry, Turn, Version
+from memserver.domain.items import Entry, TextBody, Turn, Version
 from memserver.domain.policies import Mode
 from memserver.domain.ports import Clock, Encoder, Reader, Store, Writer
 from memserver.domain.ports.meter import Meter
@@ -35,6 +35,7 @@ from memserver.services.writing.recalled import (
 from memserver.services.writing.searching import Found, Searching
 from memserver.services.writing.standing import Standing
 from memserver.services.writing.telling import Message, Told
+from memserver.services.writing.turns import BEFORE, turn_contexts
 from memserver.services.writing.understood import Known
 
 MOST_JUDGED = 16
@@ -116,6 +117,14 @@ class Writing:
         self._new_id = new_id
         self._asking = asking
 
+    def now(self) -> datetime:
+        return self._clock()
+
+    def time_zone(self, namespace: Namespace) -> str:
+        """In which dates are meant there where a call does not say."""
+        with self._store.reading() as reader:
+            return reader.namespace_settings(namespace).time_zone
+
     # --- before the transaction -----------------------------------------------------------
 
     def prepare(self, scope: Scope, namespace: Namespace, told: Told) -> Prepared:
@@ -127,6 +136,14 @@ class Writing:
             told = replace(told, session=self._new_id())
         with self._store.reading() as reader:
             prepared = self._understood(reader, scope, namespace, told, now)
+            prepared = replace(
+                prepared,
+                candidates=_shown(reader, namespace, prepared.candidates),
+                messages=tuple(
+                    replace(one, candidates=_shown(reader, namespace, one.candidates))
+                    for one in prepared.messages
+                ),
+            )
             serving = serving_of(reader, namespace)
         # A policy, and whoever trains one, wants to see what a candidate resembles; the rules go
         # by the key of a fact alone, and by likeness for texts.
@@ -153,7 +170,7 @@ class Writing:
             text = told.text or ""
             sifted = self._sifted(reader, scope, namespace, text, deep=True)
             heard = telling.heard(told, sifted.rest, now=now, known=known, speaker=told.subject)
-            note = telling.note_of(told, heard.rest)
+            note = telling.note_of(told, heard.rest, known)
             again = [telling.recalled(told, text)] if sifted.recalled else []
             return Prepared(told, (*again, *heard.candidates, *([note] if note else [])))
         return Prepared(
@@ -212,7 +229,7 @@ class Writing:
         *,
         deep: bool = False,
     ) -> Sifted:
-        """`deep` also looks in the index for items that are worded as only the server words them."""
+        """`deep` also looks in the index for items, worded as only the server words them."""
         near: list[Entry] = []
         if deep and "\n" in text.strip():
             pieces = [text, *paragraphs_of(text)][:MOST_COMPARED]
@@ -264,9 +281,7 @@ class Writing:
 
     # --- within it ------------------------------------------------------------------------
 
-    def write(
-        self, tx: Writer, scope: Scope, namespace: Namespace, prepared: Prepared
-    ) -> Report:
+    def write(self, tx: Writer, scope: Scope, namespace: Namespace, prepared: Prepared) -> Report:
         """Decides each candidate against what stands now, and what the call said before it."""
         now = self._clock()
         serving = serving_of(tx, namespace)
@@ -342,18 +357,22 @@ class Writing:
         place = 0 if last is None else last + 1
         first = max(0, place - max(LOOKED_BACK, 2 * len(sent)))
         stored = reader.turns(scope, namespace, told.session, first=first, last=place)
-        before = stored_before(stored, [one.message for one in sent])
+        said = [
+            replace(one.message, text=reader.protected([namespace], one.message.text))
+            for one in sent
+        ]
+        before = stored_before(stored, said)
+        contexts = _contexts(told, stored, [one.message for one in sent[before:]])
         for one in sent[:before]:
             found.append(telling.same_episode(told, one.message, number=one.number))
-        for one in sent[before:]:
+        for one, context in zip(sent[before:], contexts, strict=True):
             turn = Turn(told.session, place, one.message.speaker)
             if told.keep_turns:
                 at = one.message.at or told.at
-                found.append(
-                    telling.turn_of(
-                        told, one.message, turn, context="", at=at, number=one.number
-                    )
+                said_there = telling.turn_of(
+                    told, one.message, turn, context=context, at=at, number=one.number
                 )
+                found += _shown(reader, namespace, [said_there])
                 place += 1
             found += [
                 replace(candidate, turn=turn if told.keep_turns else None)
@@ -372,6 +391,30 @@ class Writing:
         }
         if kept:
             tx.put_vectors(self._encoder.fingerprint, kept)
+
+
+def _shown(
+    reader: Reader, namespace: Namespace, candidates: Sequence[Candidate]
+) -> tuple[Candidate, ...]:
+    """As they would be stored, with what was told beside it where that is something else."""
+    shown = []
+    for one in candidates:
+        told = (one.text, one.title, one.body)
+        text, title, body = reader.protected([namespace], told)
+        same = (text, title, body) == told
+        shown.append(one if same else replace(one, text=text, title=title, body=body, told=one))
+    return tuple(shown)
+
+
+def _contexts(told: Told, stored: Sequence[Entry], new: Sequence[Message]) -> list[str]:
+    """What is said around each new message, which the session's last turns are part of."""
+    before = [
+        Message(turn.speaker, entry.version.body.text, entry.version.valid_from)
+        for entry in stored[-BEFORE:]
+        if (turn := entry.version.turn) and isinstance(entry.version.body, TextBody)
+    ]
+    dated = [replace(one, at=one.at or told.at) for one in new]
+    return turn_contexts([*before, *dated])[len(before) :]
 
 
 def _speaker(told: Told, message: Message) -> str:
