@@ -273,14 +273,14 @@ def test_a_session_and_an_event_have_their_limits(tmp_path: Path) -> None:
 class CountingEncoder(HashEncoder):
     """Counts what it is asked to encode."""
 
-    encoded = 0
+    asked = 0
 
     def encode(self, texts: Any) -> Any:
-        self.encoded += len(texts)
+        self.asked += len(texts)
         return super().encode(texts)
 
     def encode_query(self, text: str) -> Any:
-        self.encoded += 1
+        self.asked += 1
         return super().encode_query(text)
 
 
@@ -289,7 +289,7 @@ def test_what_a_session_is_told_and_asked_is_never_encoded(tmp_path: Path) -> No
     with ExitStack() as stack:
         app = start_app(stack, tmp_path / "data", encoder=encoder)
         session = told(app.admin, NO_TWO_REFUNDS, REFUNDED, *(say(f"turn {n}") for n in range(50)))
-        before = encoder.encoded
+        before = encoder.asked
         for budget in (1, 20, 500):
             read = state(app.admin, session, budget_tokens=budget)
             assert read["tokens"] == encoder.count_tokens(read["text"]) <= budget
@@ -297,10 +297,10 @@ def test_what_a_session_is_told_and_asked_is_never_encoded(tmp_path: Path) -> No
             tell(app.admin, session, say("more"))
         app.admin.post(f"/v1/sessions/{session}/check", {"name": "refund"})
         assert app.audit()["missing"] == 0
-        assert encoder.encoded == before == 0
+        assert encoder.asked == before == 0
 
         app.admin.post(f"/v1/sessions/{session}/end", {})
-        assert encoder.encoded > 0  # the summary is found by retrieve, and so it is encoded
+        assert encoder.asked > 0  # the summary is found by retrieve, and so it is encoded
 
 
 @on_both_databases("app")
