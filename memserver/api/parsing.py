@@ -21,6 +21,7 @@ from memserver.domain.trajectories import (
 )
 from memserver.ids import uuid7
 from memserver.services.remembering import Content
+from memserver.services.retrieval.presets import preset_named
 from memserver.services.retrieval.query import ITEM_KINDS, Query
 from memserver.wire import items, retrieval, trajectories
 
@@ -89,10 +90,11 @@ def query(sent: retrieval.RetrieveRequest) -> Query:
         wanted = _wanted(filters.kind)
         kinds = tuple(kind for kind in wanted if sent.kinds is None or kind in kinds)
     created = filters.created_at
+    preset = preset_named(sent.preset)
     return Query(
         text=sent.query,
         namespaces=tuple(dict.fromkeys(named)),
-        k=sent.k,
+        k=sent.k or preset.k,
         budget_tokens=sent.budget_tokens,
         kinds=kinds,
         task_type=sent.task_type,
@@ -103,6 +105,9 @@ def query(sent: retrieval.RetrieveRequest) -> Query:
         exclude_task=sent.exclude_task,
         vector=None if sent.vector is None else np.asarray(sent.vector, np.float64),
         frame=_frame(sent),
+        preset=preset,
+        quotas=dict(sent.quotas or {}),
+        neighbours=sent.neighbours,
     )
 
 

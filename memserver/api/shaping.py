@@ -18,7 +18,7 @@ from memserver.services.access import IssuedKey
 from memserver.services.changing import ChangeDetail
 from memserver.services.remembering import ItemHistory, Known, Remembered
 from memserver.services.retrieval import describing
-from memserver.services.retrieval.query import Packed, Retrieved
+from memserver.services.retrieval.query import Candidate, Neighbour, Packed, Retrieved
 from memserver.services.trajectories import FeedbackStored, RunsStored
 from memserver.wire import access, base, items, operations, retrieval, trajectories
 
@@ -132,6 +132,7 @@ def retrieved(of: Retrieved) -> retrieval.Retrieved:
         budget_tokens=of.budget_tokens,
         policy=of.policy,
         explored=of.explored,
+        preset=of.preset,
         left_out=of.left_out,
     )
 
@@ -143,6 +144,7 @@ def _packed(of: Packed) -> retrieval.RetrievedItem:
         version_id=found.document,
         namespace=found.namespace.path,
         kind=found.kind,
+        memory=found.memory,
         title=found.title,
         text=of.text,
         score=of.score,
@@ -159,7 +161,26 @@ def _packed(of: Packed) -> retrieval.RetrievedItem:
         tokens=of.tokens,
         grounded=found.grounded,
         truncated=of.truncated,
+        turn=_place(found),
+        neighbours=[_neighbour(one) for one in of.neighbours],
     )
+
+
+def _neighbour(of: Neighbour) -> retrieval.Neighbour:
+    found, place = of.candidate, _place(of.candidate)
+    assert place is not None
+    return retrieval.Neighbour(
+        id=found.id,
+        version_id=found.document,
+        offset=of.offset,
+        title=found.title,
+        text=found.text,
+        turn=place,
+    )
+
+
+def _place(of: Candidate) -> retrieval.TurnPlace | None:
+    return None if of.turn is None else retrieval.TurnPlace.model_validate(of.turn)
 
 
 def operation(of: Operation) -> operations.Operation:

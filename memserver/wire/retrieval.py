@@ -3,13 +3,15 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from memserver.wire.base import Model, NamespacePattern, ShortText, Time
 from memserver.wire.items import Belief, Kind, Source
 
 RetrievedKind = Kind | Literal["trajectory"]
 Kinds = Annotated[list[RetrievedKind], Field(min_length=1, max_length=20)]
+MemoryClass = Literal["episodic", "semantic", "experiential"]
+Quota = Annotated[int, Field(ge=0, le=100)]
 
 
 class KindCondition(Model):
@@ -55,6 +57,19 @@ class Filters(Model):
     created_at: TimeCondition | None = None
 
 
+class Between(Model):
+    """The moments from `from` up to, and without, `to`."""
+
+    from_: Annotated[Time, Field(alias="from")]
+    to: Time
+
+    @model_validator(mode="after")
+    def begins_before_it_ends(self) -> "Between":
+        if self.from_ >= self.to:
+            raise ValueError("from must lie before to")
+        return self
+
+
 class RetrieveRequest(Model):
     """What is asked. Name one `namespace` or several `namespaces`; `path/**` reads a subtree.
 
@@ -62,12 +77,22 @@ class RetrieveRequest(Model):
     outcome is credited to what is packed. `exclude_task` (for evaluation) is a goal or template
     id whose runs, and what was derived only from them, stay out too. `vector` replaces the
     encoding of the query by one made before with the server's own encoder.
+
+    `as_of` asks for what held at that moment, `between` for all that held at some time in it, and
+    `known_at` for what was in the records at that moment, as it stood there; `as_of` is that
+    moment too where neither other is given. The past is answered by its own text; items that were
+    deleted or merged since do not come back.
+
+    `preset` names the searches and the ranking (`default`, `recall`, `dense`, `bm25`, `rrf`,
+    `recent`, `mixed`). `k` is how many items at most: 10, or 16 with `mixed`, where it is left
+    out. `quotas` says how many of a kind at most; kinds that it does not name are not limited.
+    `neighbours` asks for so many turns on either side of each turn.
     """
 
     query: Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
     namespace: NamespacePattern | None = None
     namespaces: Annotated[list[NamespacePattern], Field(max_length=50)] | None = None
-    k: Annotated[int, Field(ge=1, le=100)] = 10
+    k: Annotated[int, Field(ge=1, le=100)] | None = None
     budget_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     kinds: Kinds | None = None
     task_type: ShortText | None = None
@@ -75,6 +100,12 @@ class RetrieveRequest(Model):
     exclude_task: Annotated[str, StringConstraints(max_length=20_000)] | None = None
     filters: Filters | None = None
     vector: Annotated[list[float], Field(min_length=1, max_length=65_536)] | None = None
+    as_of: Time | None = None
+    known_at: Time | None = None
+    between: Between | None = None
+    preset: ShortText = "default"
+    quotas: dict[RetrievedKind, Quota] | None = None
+    neighbours: Annotated[int, Field(ge=0, le=10)] = 0
 
     @model_validator(mode="before")
     @classmethod
@@ -82,6 +113,12 @@ class RetrieveRequest(Model):
         if isinstance(data, dict) and not (data.get("namespace") or data.get("namespaces")):
             raise ValueError("name a namespace, or several namespaces")
         return data
+
+    @model_validator(mode="after")
+    def asks_about_one_time(self) -> "RetrieveRequest":
+        if self.as_of is not None and self.between is not None:
+            raise ValueError("give either as_of or between")
+        return self
 
     @model_validator(mode="after")
     def asks_for_some_kind(self) -> "RetrieveRequest":
@@ -96,12 +133,33 @@ class ArmHit(Model):
     score: float
 
 
+class TurnPlace(Model):
+    """Where in a conversation a turn was said: its place in the session, from 0."""
+
+    session: UUID
+    ordinal: int
+    speaker: str
+
+
+class Neighbour(Model):
+    """A turn that was said `offset` places after an item, before it where that is negative."""
+
+    id: UUID
+    version_id: UUID
+    offset: int
+    title: str
+    text: str
+    turn: TurnPlace
+
+
 class RetrievedItem(Model):
     """One thing that may help. `id` is an item's or, for the kind `trajectory`, a run's.
 
     `why` is a sentence; `arms` says which searches found it, at which rank and raw score
     (cosine, or BM25); `score` is the fused one that ordered the list, comparable only within
-    it. `grounded` says that a skill's slots were filled from the query.
+    it. `grounded` says that a skill's slots were filled from the query. It holds from
+    `valid_from` up to `valid_to` (null: no end is known), and is recorded since `recorded_at`; a
+    run holds from its own time on.
     """
 
     id: UUID
@@ -113,11 +171,17 @@ class RetrievedItem(Model):
     score: float
     why: str
     arms: dict[str, ArmHit]
+    memory: MemoryClass
     belief: Belief
     sources: list[Source]
+    valid_from: AwareDatetime
+    valid_to: AwareDatetime | None
+    recorded_at: AwareDatetime
     tokens: int
     grounded: bool = False
     truncated: bool = False
+    turn: TurnPlace | None = None
+    neighbours: list[Neighbour] = []
 
 
 class Retrieved(Model):
@@ -133,4 +197,5 @@ class Retrieved(Model):
     budget_tokens: int | None
     policy: str
     explored: bool = False
+    preset: str = "default"
     left_out: dict[str, int]

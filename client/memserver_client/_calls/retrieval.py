@@ -13,19 +13,23 @@ def retrieve(
     query: str,
     *,
     namespace: str | Sequence[str],
-    k: int = 10,
+    k: int | None = None,
     budget_tokens: int | None = None,
     kinds: Sequence[str] | None = None,
     task_type: str | None = None,
     trajectory_id: Id | None = None,
     exclude_task: str | None = None,
     filters: Filters | Mapping[str, Any] | None = None,
+    preset: str | None = None,
+    quotas: Mapping[str, int] | None = None,
+    neighbours: int | None = None,
 ) -> Call[Retrieved]:
     """What helps with `query`, best first: `.items`, and `.text` to put in a prompt.
 
     `namespace` may be several, and `path/**` reads a subtree. Name the run that asks as
     `trajectory_id` and its outcome is credited to what it was given. `filters` are conditions
-    such as `{"kind": {"in": ["skill", "rule"]}}`.
+    such as `{"kind": {"in": ["skill", "rule"]}}`. `preset` names how to search and rank, `quotas`
+    how many of a kind at most, `neighbours` how many turns on either side come with a turn.
     """
     one = isinstance(namespace, str)
     question = checked(
@@ -40,6 +44,9 @@ def retrieve(
         trajectory_id=trajectory_id,
         exclude_task=exclude_task,
         filters=filters,
+        preset=preset,
+        quotas=quotas,
+        neighbours=neighbours,
     )
     return ask("/v1/retrieve", Retrieved, question)
 
