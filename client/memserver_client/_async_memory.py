@@ -156,12 +156,20 @@ class AsyncMemory:
     history = _asks(calls.memories.history)
     provenance = _asks(calls.memories.provenance)
     restore = _asks(calls.memories.restore)
+    entities = _lists(calls.entities.entities)
+    around = _asks(calls.entities.around)
     delete_item = _asks(calls.memories.delete_item)
 
     # --- retrieve and feedback -----------------------------------------------------------
 
     retrieve = _asks(calls.retrieval.retrieve)
     feedback = _asks(calls.retrieval.feedback)
+
+    # --- preferences -----------------------------------------------------------------------
+
+    edited = _asks(calls.preferences.edited)
+    preferences = _asks(calls.preferences.preferences)
+    model_usage = _asks(calls.preferences.model_usage)
 
     # --- long work -----------------------------------------------------------------------
 

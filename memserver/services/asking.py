@@ -51,10 +51,6 @@ class Asking:
     def model(self) -> str:
         return self._model.name
 
-    @property
-    def budget(self) -> ModelBudget:
-        return self._budget
-
     def ask(
         self,
         tenant: UUID,

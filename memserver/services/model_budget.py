@@ -1,7 +1,7 @@
 """What a tenant may spend on a chat model in a day: a bound that parallel callers keep to."""
 
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime, time, timedelta
 from uuid import UUID
 
 from memserver.domain.ports import Clock, Store
@@ -18,6 +18,19 @@ class Reserved:
     tenant: UUID
     day: str
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a tenant stands today."""
+
+    use: ModelUse
+    tokens_a_day: int
+    renewed_at: datetime
+
+    @property
+    def left(self) -> int:
+        return max(0, self.tokens_a_day - self.use.tokens)
 
 
 class ModelBudget:
@@ -48,6 +61,10 @@ class ModelBudget:
         """Today's so far."""
         with self._store.reading() as reader:
             return reader.model_use(tenant, self.today())
+
+    def standing(self, tenant: UUID) -> Standing:
+        midnight = datetime.combine(self._clock().astimezone(UTC).date(), time(), UTC)
+        return Standing(self.use(tenant), self.tokens_a_day, midnight + timedelta(days=1))
 
     def today(self) -> str:
         return self._clock().astimezone(UTC).date().isoformat()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from memserver.app.server import Parts, Server, database_url, threads, utc_now
+from memserver.app.server import Parts, Server, database_url, open_chat, threads, utc_now
 from memserver.app.settings import Settings, read_settings
 from memserver.domain.ports import Encoder, Jobs, Work
 from memserver.storage.encoders import Bm25Encoder
@@ -95,7 +95,14 @@ def start_app(
     encoder = encoder or HashEncoder()
     store = open_store(database_url(chosen), clock=utc_now)
     index = EdgeIndex(data / "index", dimension=encoder.dimension)
-    parts = Parts(store, encoder, Bm25Encoder(), index, threads(store, index, encoder))
+    parts = Parts(
+        store,
+        encoder,
+        Bm25Encoder(),
+        index,
+        threads(store, index, encoder),
+        chat=open_chat(chosen),
+    )
     made: list[InlineJobs] = []
 
     def make_jobs(work: Work, _: Settings) -> Jobs:

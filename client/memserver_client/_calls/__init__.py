@@ -6,22 +6,26 @@ A new call is a function in one of these modules and a line in each class: `_ask
 
 from memserver_client._calls import (
     access,
+    entities,
     exports,
     history,
     long_work,
     memories,
     policies,
+    preferences,
     retrieval,
     runs,
 )
 
 __all__ = [
     "access",
+    "entities",
     "exports",
     "history",
     "long_work",
     "memories",
     "policies",
+    "preferences",
     "retrieval",
     "runs",
 ]

@@ -147,15 +147,16 @@ def _wording(old: Marks, new: Marks) -> Iterator[Leaning]:
             yield Leaning(About.LENGTH, "shorter")
         elif ratio >= LONGER:
             yield Leaning(About.LENGTH, "longer")
-    if new.tone - old.tone >= TONE_STEP and new.tone > 0:
+    # More text has more marks of every kind, so that tone and tense are seen at one length.
+    steady = bool(old.words) and SHORTER < new.words / old.words < LONGER
+    if steady and new.tone - old.tone >= TONE_STEP and new.tone > 0:
         yield Leaning(About.TONE, "formal")
-    elif old.tone - new.tone >= TONE_STEP and new.tone < 0:
+    elif steady and old.tone - new.tone >= TONE_STEP and new.tone < 0:
         yield Leaning(About.TONE, "informal")
     if old.first_singular >= 2 and new.first_singular == 0 and new.first_plural >= 2:
         yield Leaning(About.PERSON, "plural")
     elif old.first_plural >= 2 and new.first_plural == 0 and new.first_singular >= 2:
         yield Leaning(About.PERSON, "singular")
-    steady = old.words and SHORTER < new.words / old.words < LONGER
     if steady and old.future >= 2 and new.future == 0:
         yield Leaning(About.TENSE, "present")
     elif steady and old.future == 0 and new.future >= 2:

@@ -85,7 +85,7 @@ def swaps(before: Sequence[str], after: Sequence[str]) -> Swaps:
         if tag == "replace"
     ]
     spelt = Counter(filter(None, (_spelling(old, new) for old, new in replaced)))
-    if common / len(before) < LEAST_IN_COMMON:
+    if common / max(len(before), len(after)) < LEAST_IN_COMMON:
         return Swaps(spelling=_prevailing(spelt))
     counted = Counter(
         (" ".join(old).casefold(), " ".join(new).casefold())
@@ -129,11 +129,13 @@ def _stem(word: str) -> str:
 
 
 def _is_term(old: Sequence[str], new: Sequence[str]) -> bool:
-    """Names, numbers and slips are no wording, nor is a spelling or a contraction."""
+    """Names, numbers and slips are no wording, nor is another form or spelling of a word."""
     if len(old) > LONGEST_TERM or len(new) > LONGEST_TERM:
         return False
     words = (*old, *new)
     if not all(word.isalpha() and word.islower() for word in words):
+        return False
+    if {_stem(word) for word in old} & {_stem(word) for word in new}:
         return False
     if _spelling(old, new) or all(len(word) < FEW_LETTERS for word in words):
         return False
