@@ -44,13 +44,33 @@ class TrajectoryQuery(PageQuery):
     success: bool | None = None
 
 
-class SkillQuery(PageQuery):
+class TimeQuery(Query):
+    """`as_of` asks for what held at that moment, `known_at` for what was in the records then;
+    the latter alone asks for what held at that moment too."""
+
+    as_of: Time | None = None
+    known_at: Time | None = None
+
+
+class SkillQuery(PageQuery, TimeQuery):
     namespace: NamespacePattern
     status: Status = "active"
 
 
 class ItemQuery(SkillQuery):
     kind: Kind | None = None
+
+
+class EntityQuery(PageQuery):
+    namespace: NamespacePattern
+
+
+class AroundQuery(Query):
+    """`entity` in any spelling of the same normal form; `hops` says how many links to follow."""
+
+    namespace: NamespacePath
+    entity: Annotated[str, Field(min_length=1, max_length=500)]
+    hops: Annotated[int, Field(ge=1, le=3)] = 1
 
 
 class ChangeQuery(PageQuery):
