@@ -1,53 +1,39 @@
-"""The plan that keeps a bank small: which items to merge, which to archive, and why.
+"""The plan that keeps a bank small: what stands for what, what to archive, and why.
 
 One function a rule, over values; nothing is changed here. Every rule stays within one namespace
-and one kind, and none compares all pairs."""
+and one kind, none compares all pairs, and nothing that says something is taken away before the
+verifier has found what it says in what is to stand for it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import UUID
 
-from memserver.domain.evidence import Belief
-from memserver.domain.items import FactBody, Kind, SkillBody, Status
+from memserver.domain.items import Kind, SkillBody, Status
+from memserver_skills.abstracting import abstractions
+from memserver_skills.facts import is_fact, superseded_facts
+from memserver_skills.groups import Group, Retired, block, must_match, standing
+from memserver_skills.inspecting import BudgetSpent, Inspecting, Trace
 from memserver_skills.near_duplicates import Filed, Shingles, bands, overlap, shingles
+from memserver_skills.pieces import piece_of
 from memserver_skills.plans import (
     Action,
     ActionKind,
     NearDuplicates,
     Plan,
     Rated,
+    Refusal,
+    Replacement,
     Rule,
     Settings,
 )
-from memserver_skills.words import SLOT, one_line
+from memserver_skills.regions import regions
+from memserver_skills.replacing import replaced
+from memserver_skills.verify import Stated, verify
 
 # Kinds in which a text that says all of another makes the other needless. A longer skill, case or
 # fact is another skill, case or fact.
 CONTAINABLE = frozenset({Kind.PRINCIPLE, Kind.HINT, Kind.RULE, Kind.PREFERENCE, Kind.NOTE})
-
-
-@dataclass(slots=True)
-class Group:
-    """Items that say the same. The leader stands for all, with the belief of all together."""
-
-    leader: Rated
-    belief: Belief
-    followers: list[tuple[Rated, Rule, str]] = field(default_factory=list)
-
-    def absorb(self, other: "Group", rule: Rule, reason: str) -> None:
-        self.followers.append((other.leader, rule, reason))
-        self.followers.extend((item, rule, reason) for item, _, _ in other.followers)
-        self.belief = self.belief.plus(other.belief)
-
-
-@dataclass(frozen=True, slots=True)
-class Retired:
-    """A group that a rule archives, and why."""
-
-    group: Group
-    rule: Rule
-    reason: str
 
 
 def plan(
@@ -56,35 +42,123 @@ def plan(
     near: NearDuplicates,
     now: datetime,
     settings: Settings | None = None,
+    trace: Trace = lambda _: None,
 ) -> Plan:
     """What to do with the active items among `entries`.
 
-    Items that say the same form a group, and a group stays or goes as a whole; so planning again
-    after the plan was applied gives an empty plan. Deterministic, independent of the order of
-    `entries`.
+    Items that say the same form a group, and each group is a region with a transition of its
+    own: one that the verifier refuses leaves its items as they are and keeps no other from being
+    done. `trace` finds the runs that items name as their sources. Deterministic, independent of
+    the order of `entries`. Turns of conversations are no part of it: each is said once, by
+    somebody, in its place.
     """
     settings = settings or Settings()
-    active = [rated for rated in entries if rated.entry.item.status is Status.ACTIVE]
-    groups = near_duplicates(exact_duplicates(active), near=near, settings=settings)
+    active = [
+        rated
+        for rated in sorted(entries, key=lambda rated: rated.item)
+        if rated.entry.item.status is Status.ACTIVE and rated.entry.version.turn is None
+    ]
+    made = _Making(settings, Inspecting(active, trace=trace, budget=settings.inspections))
+    made.facts([rated for rated in active if is_fact(rated)])
+    others = [rated for rated in active if not is_fact(rated)]
+    groups = near_duplicates(exact_duplicates(others), near=near, settings=settings)
     rules: tuple[Callable[[Sequence[Group]], list[Retired]], ...] = (
-        lambda groups: outdated_facts(groups, now=now),
         lambda groups: never_useful(groups, settings=settings),
         contained,
     )
-    retired: list[Retired] = []
     for rule in rules:
         found = rule(groups)
-        retired.extend(found)
+        made.retire(found)
         gone = {entry.group.leader.item for entry in found}
         groups = [group for group in groups if group.leader.item not in gone]
-    return _write(groups, retired)
+    made.merge(groups, now=now)
+    return made.plan(active)
+
+
+class _Making:
+    """A plan as it grows."""
+
+    def __init__(self, settings: Settings, inspecting: Inspecting) -> None:
+        self._settings = settings
+        self._inspecting = inspecting
+        self._actions: list[Action] = []
+        self._replacements: list[Replacement] = []
+        self._refused: list[Refusal] = []
+        self._left = 0
+
+    def facts(self, facts: Sequence[Rated]) -> None:
+        for one in superseded_facts(facts):
+            rule = Rule.EXACT_DUPLICATE if "same" in one.reason else Rule.LATER_VALUE
+            self._actions.append(
+                Action(ActionKind.MERGE, one.fact.item, one.by.version, one.reason, rule)
+            )
+
+    def retire(self, retired: Sequence[Retired]) -> None:
+        self._actions.extend(
+            Action(ActionKind.ARCHIVE, item.item, None, gone.reason, gone.rule)
+            for gone in retired
+            for item in gone.group.members
+        )
+
+    def merge(self, groups: Sequence[Group], *, now: datetime) -> None:
+        """Regions with most to gain first; what is past the budget waits for the next time."""
+        found = regions(groups, now=now)
+        done = 0
+        alone = [group.leader for group in groups if not group.followers]
+        try:
+            for region in found[: self._settings.regions]:
+                outcome = replaced(region, self._inspecting, settings=self._settings)
+                done += 1
+                self._refused.extend(outcome.refused)
+                if outcome.replacement is None:
+                    into = outcome.group.leader.version
+                    if not outcome.group.followers:
+                        alone.append(outcome.group.leader)
+                else:
+                    into = outcome.replacement.version
+                    self._replacements.append(outcome.replacement)
+                    reason = "what it says is in the replacement"
+                    self._merge(outcome.group.leader, into, reason, Rule.JOINED)
+                for one, rule, reason in outcome.group.followers:
+                    self._merge(one, into, reason, rule)
+                alone += outcome.apart
+            self._abstract(alone)
+        except BudgetSpent:
+            pass
+        self._left = len(found) - done
+
+    def plan(self, active: Sequence[Rated]) -> Plan:
+        gone = {action.item for action in self._actions}
+        return Plan(
+            actions=tuple(sorted(self._actions, key=lambda action: action.item)),
+            kept=tuple(sorted(rated.item for rated in active if rated.item not in gone)),
+            replacements=tuple(sorted(self._replacements, key=lambda made: made.item)),
+            refused=tuple(sorted(self._refused, key=lambda one: (one.items, one.rule))),
+            looks=self._inspecting.looks,
+            left=self._left,
+        )
+
+    def _abstract(self, skills: Sequence[Rated]) -> None:
+        found = abstractions(
+            [one for one in skills if isinstance(one.entry.version.body, SkillBody)],
+            self._inspecting,
+        )
+        self._refused.extend(found.refused)
+        for made in found.made:
+            self._replacements.append(made.replacement)
+            for one in made.members:
+                reason = f"one of {len(made.members)} that differ in slots only"
+                self._merge(one, made.replacement.version, reason, Rule.ABSTRACTED)
+
+    def _merge(self, one: Rated, into: UUID, reason: str, rule: Rule) -> None:
+        self._actions.append(Action(ActionKind.MERGE, one.item, into, reason, rule))
 
 
 def exact_duplicates(items: Sequence[Rated]) -> list[Group]:
     """Groups of one kind and content; the best believed leads, then the oldest."""
     groups: dict[Hashable, Group] = {}
-    for rated in sorted(items, key=_standing):
-        name = (_block(rated), rated.entry.version.content_hash)
+    for rated in sorted(items, key=standing):
+        name = (block(rated), rated.entry.version.content_hash)
         group = groups.get(name)
         if group is None:
             groups[name] = Group(rated, rated.belief)
@@ -105,14 +179,14 @@ def near_duplicates(
     leaders: list[Group] = []
     texts: list[Shingles] = []
     filed = Filed()
-    for group in sorted(groups, key=lambda group: _standing(group.leader)):
+    for group in sorted(groups, key=lambda group: standing(group.leader)):
         text = shingles(group.leader.entry.version.text)
-        block = (_block(group.leader), _must_match(group.leader))
+        within = (block(group.leader), must_match(group.leader))
         under = bands(text)
         best, place = max(
             (
                 (wording, -place)
-                for place in filed.meets(block, under)
+                for place in filed.meets(within, under)
                 if _alike(
                     wording := overlap(text, texts[place]),
                     near(group.leader.version, leaders[place].leader.version)
@@ -128,33 +202,10 @@ def near_duplicates(
             reason = f"{best:.0%} of the wording in common with {kept.leader.item}"
             kept.absorb(group, Rule.NEAR_DUPLICATE, reason)
         else:
-            filed.add(len(leaders), block, under)
+            filed.add(len(leaders), within, under)
             leaders.append(group)
             texts.append(text)
     return leaders
-
-
-def outdated_facts(groups: Sequence[Group], *, now: datetime) -> list[Retired]:
-    """Facts for whose entity and key a later value is known, or whose validity has ended."""
-    newest: dict[Hashable, Rated] = {}
-    facts = [group for group in groups if isinstance(group.leader.entry.version.body, FactBody)]
-    for group in facts:
-        name = _about(group.leader)
-        rival = newest.get(name)
-        if rival is None or _from(group.leader) > _from(rival):
-            newest[name] = group.leader
-    retired = []
-    for group in facts:
-        ended = group.leader.entry.version.valid_to
-        latest = newest[_about(group.leader)]
-        if _from(latest) > _from(group.leader):
-            reason = f"a later value is known: {latest.item}"
-        elif ended is not None and ended <= now:
-            reason = f"valid until {ended.isoformat()}"
-        else:
-            continue
-        retired.append(Retired(group, Rule.SUPERSEDED, reason))
-    return retired
 
 
 def never_useful(groups: Sequence[Group], *, settings: Settings) -> list[Retired]:
@@ -173,7 +224,8 @@ def never_useful(groups: Sequence[Group], *, settings: Settings) -> list[Retired
 
 
 def contained(groups: Sequence[Group]) -> list[Retired]:
-    """Texts all of whose words and word pairs are in a longer one that is believed no less.
+    """Texts all of whose words and word pairs are in a longer one that is believed no less, and
+    that says what they say.
 
     The longer text holds the shorter one's rarest shingle, so only the texts that hold it are
     looked at.
@@ -186,78 +238,29 @@ def contained(groups: Sequence[Group]) -> list[Retired]:
     holders: dict[Hashable, list[int]] = defaultdict(list)
     for place, text in texts.items():
         for shingle in text:
-            holders[_block(groups[place].leader), shingle].append(place)
+            holders[block(groups[place].leader), shingle].append(place)
     retired = []
     for place, text in texts.items():
         group = groups[place]
-        block = _block(group.leader)
-        candidates = min((holders[block, shingle] for shingle in text), key=len, default=[])
+        candidates = min(
+            (holders[block(group.leader), shingle] for shingle in text), key=len, default=[]
+        )
         longer = [
             other
             for other in candidates
             if text < texts[other] and groups[other].belief.mean >= group.belief.mean
         ]
-        if longer:
-            whole = min(longer, key=lambda other: (-len(texts[other]), groups[other].leader.item))
-            reason = f"all of it is said by {groups[whole].leader.item}"
-            retired.append(Retired(group, Rule.SUPERSEDED, reason))
+        longest_first = sorted(
+            longer, key=lambda other: (-len(texts[other]), groups[other].leader.item)
+        )
+        for other in longest_first:
+            whole = groups[other].leader
+            said = [piece_of(one.entry) for one in group.members]
+            if verify(said, (), stays=Stated([piece_of(whole.entry)])).passes:
+                reason = f"all of it is said by {whole.item}"
+                retired.append(Retired(group, Rule.SUPERSEDED, reason))
+                break
     return retired
-
-
-def _write(kept: Sequence[Group], retired: Sequence[Retired]) -> Plan:
-    actions = [
-        Action(ActionKind.MERGE, item.item, group.leader.version, reason, rule)
-        for group in kept
-        for item, rule, reason in group.followers
-    ]
-    actions.extend(
-        Action(ActionKind.ARCHIVE, item.item, None, gone.reason, gone.rule)
-        for gone in retired
-        for item in (gone.group.leader, *(follower for follower, _, _ in gone.group.followers))
-    )
-    return Plan(
-        actions=tuple(sorted(actions, key=lambda action: action.item)),
-        kept=tuple(sorted(group.leader.item for group in kept)),
-    )
-
-
-def _standing(rated: Rated) -> tuple[float, float, datetime, int]:
-    """Sorts the best believed first, then the oldest."""
-    belief = rated.belief
-    return (-belief.lower_bound, -belief.mean, rated.entry.item.created_at, rated.item.int)
-
-
-def _block(rated: Rated) -> tuple[object, int, Kind]:
-    namespace = rated.entry.item.namespace
-    return (namespace.tenant, namespace.id, rated.entry.item.kind)
-
-
-def _must_match(rated: Rated) -> Hashable:
-    """What two items must have equal, whatever their wording. Skills: the steps, slots renamed
-    by order of appearance. Facts: entity, key and value."""
-    body = rated.entry.version.body
-    if isinstance(body, SkillBody):
-        return _renamed("\n".join(step.action for step in body.steps))
-    if isinstance(body, FactBody):
-        return (*_about(rated), one_line(body.value).casefold())
-    return None
-
-
-def _renamed(steps: str) -> str:
-    order: dict[str, str] = {}
-    for name in SLOT.findall(steps):
-        order.setdefault(name, f"{{{len(order) + 1}}}")
-    return SLOT.sub(lambda found: order[found.group(1)], steps)
-
-
-def _about(rated: Rated) -> tuple[Hashable, ...]:
-    body = rated.entry.version.body
-    assert isinstance(body, FactBody)
-    return (_block(rated), one_line(body.entity).casefold(), one_line(body.key).casefold())
-
-
-def _from(rated: Rated) -> datetime:
-    return rated.entry.version.valid_from
 
 
 def _alike(wording: float, cosine: float | None, settings: Settings) -> bool:

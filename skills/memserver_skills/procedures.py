@@ -45,7 +45,9 @@ def fits(steps: Sequence[Step], general: Sequence[Step]) -> Fitted | None:
         if len(general) - there < len(steps) - at:
             continue
         stack.append((at, there + 1, binding))
-        stack += [(at + 1, there + 1, found) for found in _unify(steps[at], general[there], binding)]
+        stack += [
+            (at + 1, there + 1, found) for found in _unify(steps[at], general[there], binding)
+        ]
     return None
 
 

@@ -97,7 +97,8 @@ def _unit(line: str, common: tuple[Clause, ...]) -> Unit:
     if labelled is not None:
         own = tuple(c for claim in claims(labelled["when"], opening=WHEN) for c in claim.clauses)
         line = labelled["text"]
-    made = claims(line)
+    # A line in which nothing can be read still says what it says.
+    made = claims(line) or (Claim((Clause((line.casefold(),)),), said=line),)
     return Unit(tuple(Claim(claim.clauses, (*common, *own), claim.said) for claim in made))
 
 

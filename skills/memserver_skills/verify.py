@@ -10,11 +10,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from memserver.domain.items import CaseBody, FactBody, HintBody, RuleBody, SkillBody, TextBody
+from memserver.domain.items import (
+    CaseBody,
+    FactBody,
+    HintBody,
+    RuleBody,
+    SkillBody,
+    SkillStep,
+    TextBody,
+    normal_name,
+)
 from memserver_skills.pieces import Piece
 from memserver_skills.procedures import Fitted, Step, fits, steps_of
-from memserver_skills.statements import Clause, Claim, Unit, ideas, units, within
-from memserver_skills.words import SLOT, one_line, shorten
+from memserver_skills.statements import Claim, Clause, Unit, ideas, units, within
+from memserver_skills.wordings import LIMITING
+from memserver_skills.words import SLOT, shorten
 
 QUOTED = 120
 STANDS_ALONE = 6
@@ -203,7 +213,7 @@ def _titles(asked: Stated, among: Sequence[Stated], fault: Fault, found: _Found)
         lost = [
             idea
             for idea in said
-            if not SLOT.fullmatch(idea) and not any(idea in stated.names for stated in among[:1])
+            if not SLOT.fullmatch(idea) and not any(idea in stated.names for stated in among)
         ]
         if said:
             what = f"the title's {', '.join(lost)}"
@@ -277,11 +287,7 @@ def _in_order(wanted: Sequence[Clause], clauses: Sequence[Clause]) -> bool:
 
 def _same_conditions(claim: Claim, other: Claim) -> bool:
     """A condition more, on the other side, makes another statement of it."""
-    extra = [
-        clause
-        for clause in (*other.clauses, *other.conditions)
-        if not clause.is_main and len(clause.markers) == 1
-    ]
+    extra = [clause for clause in (*other.clauses, *other.conditions) if clause.markers <= LIMITING]
     mine = [clause for clause in (*claim.clauses, *claim.conditions) if not clause.is_main]
     return all(
         any(c.markers & clause.markers and set(c.ideas) & set(clause.ideas) for c in mine)
@@ -363,13 +369,11 @@ def _missing_steps(skill: _Skill, among: Sequence[Stated]) -> str:
 
 
 def _case(body: CaseBody) -> SkillBody:
-    from memserver.domain.items import SkillStep
-
     return SkillBody(when="", steps=tuple(map(SkillStep, body.steps)), goal=body.goal)
 
 
 def _fact(body: FactBody) -> tuple[str, str, str]:
-    entity, key, value = (one_line(text).casefold() for text in (body.entity, body.key, body.value))
+    entity, key, value = (normal_name(text) for text in (body.entity, body.key, body.value))
     return entity, key, value
 
 

@@ -19,6 +19,9 @@ AND, OR, ONCE = "<and>", "<or>", "<once>"
 MARKERS = frozenset({WHEN, WHILE, BEFORE, AFTER, UNTIL, UNLESS, BECAUSE, SO, THEN, ELSE, THOUGH})
 """What opens a clause and says how it bears on the others."""
 
+LIMITING = frozenset({WHEN, WHILE, BEFORE, AFTER, UNTIL, UNLESS})
+"""Those under which another clause holds only sometimes."""
+
 _IRREGULAR = {
     "took taken": "take",
     "found": "find",
@@ -87,8 +90,8 @@ SILENT_PHRASES = (
 # One idea a line: what is on the right is read as what is on the left.
 _SAME = {
     NOT: "not; never; no; none; neither; nor; without; avoid; refrain from; do not ever; not ever",
-    WHEN: "when; whenever; if; upon; in case; as soon as; anytime; any time; every time; each time; "
-    "in the event that; provided that; whensoever",
+    WHEN: "when; whenever; if; upon; in case; as soon as; anytime; any time; every time; "
+    "each time; in the event that; provided that; whensoever",
     WHILE: "while; whilst; during; throughout",
     BEFORE: "before; prior to; ahead of",
     AFTER: "after; following",

@@ -2,7 +2,6 @@
 server's own verifier. One line a half: what it was tuned on, and what it was not."""
 
 import argparse
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

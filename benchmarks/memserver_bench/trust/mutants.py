@@ -1,4 +1,5 @@
-"""Mutants of clean transitions: the same replacement with one thing left out, changed or made up."""
+"""Mutants of clean transitions: the same replacement with one thing left out, changed or
+made up."""
 
 import random
 import re
@@ -7,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from memserver.domain.items import Body, FactBody, RuleBody, SkillBody, SkillStep, TextBody
-from memserver_bench.trust.clean import SENTENCE, Half, Transition
+from memserver_bench.trust.clean import SENTENCE, Transition
 from memserver_skills.pieces import Piece
 from memserver_skills.words import FUNCTION_WORDS
 
@@ -127,7 +128,9 @@ def word_dropped(piece: Piece, means: Means) -> Body | None:
     """One that says which: an adjective or the like before a thing."""
     found = [
         match
-        for match in re.finditer(r"\b(?:the|a|an|each|any)\s+([a-z-]{4,})\s(?=[a-z]{4,})", _text_of(piece))
+        for match in re.finditer(
+            r"\b(?:the|a|an|each|any)\s+([a-z-]{4,})\s(?=[a-z]{4,})", _text_of(piece)
+        )
         if match.group(1) not in FUNCTION_WORDS
     ]
     return _cut(piece, means.rng.choice(found).span(1)) if found else None
@@ -156,7 +159,7 @@ def value_dropped(piece: Piece, means: Means) -> Body | None:
 
 def thing_changed(piece: Piece, means: Means) -> Body | None:
     """A thing of the text for one of another text."""
-    mine = [match for match in THING.finditer(_text_of(piece))]
+    mine = list(THING.finditer(_text_of(piece)))
     said = _text_of(piece).casefold()
     others = [
         match["thing"]
@@ -205,13 +208,15 @@ def order_swapped(piece: Piece, means: Means) -> Body | None:
         held[one.start()], held[other.start()] = held[other.start()], held[one.start()]
         return _with_text(piece, "".join(held))
     found = re.search(r"^([a-z' ]+), ((?:then |and )?)([a-z' ]+)", _text_of(piece))
-    return None if found is None else _put(
-        piece, found.span(), f"{found.group(3)}, {found.group(2)}{found.group(1)}"
+    return (
+        None
+        if found is None
+        else _put(piece, found.span(), f"{found.group(3)}, {found.group(2)}{found.group(1)}")
     )
 
 
 def around_marker_swapped(piece: Piece, means: Means) -> Body | None:
-    """"A before B" becomes "B before A"."""
+    """ "A before B" becomes "B before A"."""
     found = re.search(
         r"(?P<one>[A-Za-z][^,;.:()]{8,}?) (?P<marker>before|after|until) (?P<other>[^,;.:()]{8,})",
         _text_of(piece),

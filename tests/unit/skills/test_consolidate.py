@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memserver.domain.evidence import Belief
-from memserver.domain.items import FactBody, Kind, SkillBody, SkillStep, Slot, Status
+from memserver.domain.items import Entry, FactBody, Kind, SkillBody, SkillStep, Slot, Status
 from memserver.domain.scope import Namespace
 from memserver_skills import consolidate
 from memserver_skills.consolidate import plan
 from memserver_skills.near_duplicates import Shingles, overlap
-from memserver_skills.plans import Action, ActionKind, Plan, Rated, Rule
+from memserver_skills.plans import Action, ActionKind, Plan, Rated, Replacement, Rule
 from tests.unit.skills.runs import NAMESPACE, T0, rated
 
 NOW = T0 + timedelta(days=100)
@@ -70,10 +70,31 @@ def test_of_equally_believed_duplicates_the_oldest_stays() -> None:
 
 
 def test_almost_the_same_wording_is_merged() -> None:
-    action = only(planned(rated(LONG, day=0), rated(NEAR, day=1)))
+    older, same = rated(LONG, day=0), rated(LONG.replace("look for", "search for"), day=1)
 
-    assert action.rule is Rule.NEAR_DUPLICATE
+    action = only(planned(older, same))
+
+    assert (action.rule, action.into) == (Rule.NEAR_DUPLICATE, older.version)
     assert "%" in action.reason
+
+
+def test_of_near_duplicates_the_one_that_says_more_stays() -> None:
+    less, more = rated(LONG, day=0), rated(NEAR, day=1)
+
+    action = only(planned(less, more))
+
+    assert (action.item, action.into) == (less.item, more.version)
+
+
+def test_near_duplicates_that_contradict_each_other_both_stay_and_the_plan_says_why() -> None:
+    yes, no = rated(LONG, day=0), rated(LONG.replace("open it", "do not open it"), day=1)
+
+    found = planned(yes, no)
+
+    assert found.actions == ()
+    [refusal] = found.refused
+    assert set(refusal.items) == {yes.item, no.item}
+    assert "do not open it" in refusal.reasons[0]
 
 
 def test_near_wording_is_not_enough_where_the_vectors_differ() -> None:
@@ -125,14 +146,21 @@ def fact(value: str, day: int = 0, key: str = "colour", **kwargs: object) -> Rat
     return rated(body, kind=Kind.FACT, title="mug", valid_from=T0 + timedelta(days=day), **kwargs)  # type: ignore[arg-type]
 
 
-def test_a_later_value_of_a_fact_supersedes_the_earlier() -> None:
+def test_a_later_value_of_a_fact_takes_in_the_earlier() -> None:
     old, new = fact("red", day=0), fact("blue", day=1)
 
     action = only(planned(old, new))
 
-    assert (action.kind, action.rule) == (ActionKind.ARCHIVE, Rule.SUPERSEDED)
-    assert (action.item, action.into) == (old.item, None)
+    assert (action.kind, action.rule) == (ActionKind.MERGE, Rule.LATER_VALUE)
+    assert (action.item, action.into) == (old.item, new.version)
     assert str(new.item) in action.reason
+
+
+def test_facts_are_one_in_any_spelling_of_their_names() -> None:
+    old = fact("red", day=0, key="Colour ")
+    new = fact("blue", day=1, key="colour")
+
+    assert only(planned(old, new)).into == new.version
 
 
 def test_facts_of_one_time_with_other_values_both_stay() -> None:
@@ -143,11 +171,11 @@ def test_facts_of_other_keys_both_stay() -> None:
     assert planned(fact("red", day=0), fact("red", day=1, key="wall colour")).actions == ()
 
 
-def test_a_fact_whose_validity_has_ended_is_archived() -> None:
+def test_a_fact_whose_validity_has_ended_stays_for_questions_about_then() -> None:
     ended = fact("red", valid_to=NOW - timedelta(days=1))
     coming = fact("red", valid_to=NOW + timedelta(days=1), name="c", key="shape")
 
-    assert only(planned(ended, coming)).item == ended.item
+    assert planned(ended, coming).actions == ()
 
 
 def test_a_text_that_another_contains_is_archived() -> None:
@@ -235,8 +263,12 @@ def carried_out(bank: Sequence[Rated], done: Plan) -> list[Rated]:
     """The bank afterwards: a merge's target has the belief of all that was merged into it."""
     gone = {action.item for action in done.actions}
     targets = {action.item: action.into for action in done.actions}
+    new = [
+        replaced_by(made, next(one for one in bank if one.item == made.replaces[0]))
+        for made in done.replacements
+    ]
     left = []
-    for one in bank:
+    for one in [*bank, *new]:
         if one.item in gone:
             continue
         belief = one.belief
@@ -247,12 +279,27 @@ def carried_out(bank: Sequence[Rated], done: Plan) -> list[Rated]:
     return left
 
 
+def replaced_by(made: Replacement, first: Rated) -> Rated:
+    """The new item, made at the time of the first of those that it replaces."""
+    item = replace(first.entry.item, id=made.item, title=made.title, head=made.version)
+    version = replace(
+        first.entry.version,
+        id=made.version,
+        item_id=made.item,
+        title=made.title,
+        body=made.body,
+        valid_from=made.valid_from,
+    )
+    return Rated(Entry(item, version), Belief(made.version))
+
+
 @settings(max_examples=100, deadline=None)
 @given(banks(), st.randoms(use_true_random=False))
 def test_plans_are_sound_whatever_the_bank(bank: list[Rated], chance: random.Random) -> None:
     found = planned(*bank)
     by_item = {one.item: one for one in bank}
-    by_version = {one.version: one for one in bank}
+    by_version = {one.version: one for one in carried_out(bank, found)}
+    new = {made.item for made in found.replacements}
 
     # Every item has one fate, and the order of the items does not matter.
     named = [action.item for action in found.actions] + list(found.kept)
@@ -265,7 +312,7 @@ def test_plans_are_sound_whatever_the_bank(bank: list[Rated], chance: random.Ran
         assert (action.into is None) == (action.kind is ActionKind.ARCHIVE)
         if action.into is not None:
             one, other = by_item[action.item].entry.item, by_version[action.into].entry.item
-            assert other.id in found.kept
+            assert other.id in found.kept or other.id in new
             assert (one.kind, one.namespace) == (other.kind, other.namespace)
 
     # Of items with one content, one stays, unless a rule archives what they say.
@@ -280,8 +327,14 @@ def test_plans_are_sound_whatever_the_bank(bank: list[Rated], chance: random.Ran
         ]
         assert set(same) <= archived or not set(same) & archived
 
-    # Once carried out, there is nothing left to do.
-    assert planned(*carried_out(bank, found)).actions == ()
+    # It never grows, and carried out again and again it comes to an end.
+    assert found.after <= found.before
+    rounds = 0
+    while found.actions:
+        bank = carried_out(bank, found)
+        found = planned(*bank)
+        rounds += 1
+        assert rounds < 6
 
 
 def test_the_belief_of_a_merged_item_is_not_lost_to_the_second_plan() -> None:
