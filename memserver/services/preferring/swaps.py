@@ -122,7 +122,7 @@ def plainer(old: str, new: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    for ending in ("ing", "ed", "es", "s", "d", "e"):
+    for ending in ("ing", "ed", "es", "s", "e"):
         if word.endswith(ending) and len(word) > len(ending) + 2:
             return word.removesuffix(ending)
     return word
