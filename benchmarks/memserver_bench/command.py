@@ -5,7 +5,19 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from memserver_bench import export, fleet, ingest, latency, learned, loop, smoke, soak, worlds
+from memserver_bench import (
+    export,
+    fleet,
+    ingest,
+    latency,
+    learned,
+    locomo,
+    loop,
+    smoke,
+    soak,
+    stream,
+    worlds,
+)
 
 Benchmark = Callable[[Sequence[str]], Iterable[Mapping[str, object]]]
 
@@ -15,9 +27,11 @@ BENCHMARKS: dict[str, Benchmark] = {
     "ingest": ingest.command,
     "latency": latency.command,
     "learned": learned.command,
+    "locomo": locomo.command,
     "loop": loop.command,
     "smoke": smoke.command,
     "soak": soak.command,
+    "stream": stream.command,
     "worlds": worlds.command,
 }
 """Name → a function of the remaining arguments that yields one mapping a result line."""
