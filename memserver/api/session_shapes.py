@@ -66,13 +66,17 @@ def deleted(found: Session) -> wire.SessionDeleted:
 
 
 def ended(found: Ended) -> wire.SessionEnded:
+    # The last change is the one to wait for, and positions are in the order of writing.
+    last = found.changes[-1] if found.changes else None
     return wire.SessionEnded(
         id=found.session.id,
         summary=found.session.summary,
         text=None if found.summed is None else found.summed.text,
         worded_by=None if found.summed is None else found.summed.by,
+        learnt=found.learnt,
+        changes=[change.id for change in found.changes],
         existing=found.existing,
-        **receipt(found.change).model_dump(),
+        **receipt(last).model_dump(),
     )
 
 

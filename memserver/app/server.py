@@ -226,6 +226,18 @@ class Server:
         budget = ModelBudget(store, clock=utc_now, tokens_a_day=self.settings.chat_tokens_a_day)
         asking = self._asking(budget)
         nearby = Nearby(store, index, encoder)
+        writing = Writing(
+            store,
+            remembering,
+            Searching(index, encoder, self._parts.sparse),
+            Deciding(scorers, self.metrics, new_id=uuid7, encoder=encoder.fingerprint),
+            handed,
+            encoder=encoder,
+            meter=self.metrics,
+            clock=utc_now,
+            new_id=uuid7,
+            asking=asking,
+        )
         summing_up = SummingUp(count=encoder.count_tokens, asking=asking)
         sessions = Sessions(store, access, count=encoder.count_tokens, counter=encoder.counter)
         recording = Recording(
@@ -264,18 +276,7 @@ class Server:
             access=access,
             trajectories=Trajectories(store, access, clock=utc_now, new_id=uuid7),
             remembering=remembering,
-            writing=Writing(
-                store,
-                remembering,
-                Searching(index, encoder, self._parts.sparse),
-                Deciding(scorers, self.metrics, new_id=uuid7, encoder=encoder.fingerprint),
-                handed,
-                encoder=encoder,
-                meter=self.metrics,
-                clock=utc_now,
-                new_id=uuid7,
-                asking=asking,
-            ),
+            writing=writing,
             restoring=Restoring(remembering, access, clock=utc_now),
             tracing=Tracing(store),
             entities=Entities(store, clock=utc_now),
@@ -310,7 +311,7 @@ class Server:
             ),
             recording=recording,
             sessions=sessions,
-            ending=Ending(store, access, remembering, summing_up, clock=utc_now),
+            ending=Ending(store, access, remembering, writing, summing_up, clock=utc_now),
             tools=memory_tools(
                 access=access,
                 remembering=remembering,

@@ -413,6 +413,15 @@ class SessionFull(Conflict):
         super().__init__(f"The session {session_id} has the {most:,} {what} that one may have.")
 
 
+class SessionMoved(Conflict):
+    code = "session_moved"
+
+    def __init__(self, session_id: UUID) -> None:
+        super().__init__(
+            f"Events came to the session {session_id} while it was being ended; end it again."
+        )
+
+
 class HoldsContent(Conflict):
     code = "holds_content"
 

@@ -328,13 +328,14 @@ class EndSession(Model):
 class SessionEnded(Receipt):
     """`summary` is the item made of the session, `text` what it says; null where there was nothing
     to sum up. `worded_by` is `rules`, or the chat model's name. `learnt` counts the messages that
-    were handed on to be remembered."""
+    were handed on to be remembered; `changes` are all that were made, `change_id` is the last."""
 
     id: UUID
     summary: UUID | None
     text: str | None
     worded_by: str | None
     learnt: int = 0
+    changes: list[UUID] = Field(default_factory=list)
     existing: bool = False
 
 

@@ -1,5 +1,7 @@
 """Sessions: working memory, rendered within a budget and held to the rules of its ledger."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
@@ -7,9 +9,18 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from memserver.api import session_parsing, session_shapes, shaping
-from memserver.api.call import CallDep, WriteCallDep
-from memserver.api.queries import PageQuery, SessionQuery, StateQuery, WriteQuery
-from memserver.domain.ports import SessionFilter
+from memserver.api.call import Call, CallDep, WriteCallDep
+from memserver.api.queries import (
+    EventListQuery,
+    SessionQuery,
+    StateQuery,
+    UnsealQuery,
+    WriteQuery,
+)
+from memserver.domain.errors import SessionMoved
+from memserver.domain.ports import SessionFilter, Writer
+from memserver.domain.scope import Scope
+from memserver.services.sessions.ending import Ending, Prepared, Wish
 from memserver.services.sessions.recording import Beginning
 from memserver.wire.base import Page
 from memserver.wire.sessions import (
@@ -26,6 +37,9 @@ from memserver.wire.sessions import (
 )
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
+
+TRIES = 3
+"""How often a session to which events keep coming is worked out anew before its end is refused."""
 
 
 @router.post("/{session_id}/events", status_code=201, response_model=EventsStored)
@@ -58,25 +72,32 @@ async def list_sessions(query: Annotated[SessionQuery, Query()], call: CallDep) 
         found = call.services.sessions.list(call.scope, where, page)
         return shaping.page(found, session_shapes.session)
 
-    return await call.read(read)
+    return await call.show(query.unseal, read)
 
 
 @router.get("/{session_id}")
-async def get_session(session_id: UUID, call: CallDep) -> Session:
+async def get_session(
+    session_id: UUID, query: Annotated[UnsealQuery, Query()], call: CallDep
+) -> Session:
     """One session, without its events."""
-    return session_shapes.session(
-        await call.read(lambda: call.services.sessions.get(call.scope, session_id))
+    return await call.show(
+        query.unseal,
+        lambda: session_shapes.session(call.services.sessions.get(call.scope, session_id)),
     )
 
 
 @router.get("/{session_id}/events")
 async def session_events(
-    session_id: UUID, query: Annotated[PageQuery, Query()], call: CallDep
+    session_id: UUID, query: Annotated[EventListQuery, Query()], call: CallDep
 ) -> Page[SessionEvent]:
     """What happened in a session, in order."""
     page = call.page(query.limit, query.cursor)
-    found = await call.read(lambda: call.services.sessions.events(call.scope, session_id, page))
-    return shaping.page(found, session_shapes.event)
+
+    def read() -> Page[SessionEvent]:
+        found = call.services.sessions.events(call.scope, session_id, page)
+        return shaping.page(found, session_shapes.event)
+
+    return await call.show(query.unseal, read, within=_namespace_of(session_id, call))
 
 
 @router.get("/{session_id}/state")
@@ -85,11 +106,13 @@ async def session_state(
 ) -> SessionState:
     """The working memory as a text that never counts for more than the budget: ledger, report,
     verified evidence, recent turns, candidates. `format=json` adds the state as values."""
-    return await call.read(
+    return await call.show(
+        query.unseal,
         lambda: session_shapes.rendered(
             call.services.sessions.rendered(call.scope, session_id, budget=query.budget_tokens),
             as_values=query.format == "json",
-        )
+        ),
+        within=_namespace_of(session_id, call),
     )
 
 
@@ -111,14 +134,16 @@ async def end_session(
 ) -> Response:
     """End a session: what it comes to becomes a summary in the bank."""
     ending = call.services.ending
-    budget = sent.budget_tokens if sent.summarise else None
-    prepared = await call.read(lambda: ending.prepare(call.scope, session_id, budget=budget))
-    return await call.write(
-        lambda tx: session_shapes.ended(
-            ending.end(tx, call.scope, session_id, prepared, budget=budget)
-        ),
-        wait=query.wait,
-    )
+    wish = Wish(sent.budget_tokens if sent.summarise else None, learns=sent.learn)
+    for tries_left in reversed(range(TRIES)):
+        prepared = await call.read(lambda: ending.prepare(call.scope, session_id, wish))
+        work = partial(_ended, ending, call.scope, session_id, prepared)
+        try:
+            return await call.write(work, wait=query.wait)
+        except SessionMoved:
+            if not tries_left:
+                raise
+    raise AssertionError("the last try returns or raises")
 
 
 @router.delete("/{session_id}", response_model=SessionDeleted)
@@ -127,3 +152,13 @@ async def delete_session(session_id: UUID, call: WriteCallDep) -> Response:
     return await call.write(
         lambda tx: session_shapes.deleted(call.services.sessions.delete(tx, call.scope, session_id))
     )
+
+
+def _namespace_of(session_id: UUID, call: Call) -> Callable[[], str]:
+    return lambda: call.services.sessions.get(call.scope, session_id).namespace.path
+
+
+def _ended(
+    ending: Ending, scope: Scope, session_id: UUID, prepared: Prepared, tx: Writer
+) -> SessionEnded:
+    return session_shapes.ended(ending.end(tx, scope, session_id, prepared))
