@@ -2,28 +2,31 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from memserver.domain.changes import Draft, Verb
-from memserver.domain.errors import Invalid, OperationNotFound, PlanOutdated
+from memserver.domain.errors import Invalid, OperationNotFound
 from memserver.domain.evidence import total
-from memserver.domain.items import Item, Status
+from memserver.domain.items import Status
 from memserver.domain.operations import Operation, State
 from memserver.domain.ports import Clock, Encoder, ItemFilter, Store, Writer
 from memserver.domain.scope import Namespace, Scope
+from memserver.domain.trajectories import Trajectory
+from memserver.services.consolidated_rows import consolidated
 from memserver.services.distilling import scope_of
 from memserver.services.operation_runner import Effect, Outcome
 from memserver.services.operations import OperationService
 from memserver.services.paging import every
 from memserver_skills.consolidate import plan as make_plan
-from memserver_skills.plans import ActionKind, NearDuplicates, Plan, Rated
+from memserver_skills.plans import NearDuplicates, Plan, Rated
 
 PLAN, APPLY = "plan", "apply"
 VECTORS_A_READ = 500
+TOLD = ("before", "after", "actions", "kept", "replacements", "refused", "inspections", "left")
+"""What of a plan the report of its application says again."""
 
 
 class NoSuchPlan(Invalid):
@@ -91,9 +94,19 @@ class ConsolidateRunner:
 
     def _report(self, operation: Operation) -> dict[str, Any]:
         """A plan for what is there now, as JSON."""
-        entries = self._entries(scope_of(operation), operation.namespace)
-        made = make_plan(entries, near=self._near(entries), now=self._clock())
+        scope = scope_of(operation)
+        entries = self._entries(scope, operation.namespace)
+        made = make_plan(
+            entries,
+            near=self._near(entries),
+            now=self._clock(),
+            trace=lambda run: self._run(scope, run),
+        )
         return {**made.to_json(), "heads": _heads(entries, made)}
+
+    def _run(self, scope: Scope, run: UUID) -> Trajectory | None:
+        with self._store.reading() as reader:
+            return reader.trajectory(scope, run)
 
     def _named_plan(self, plan_id: UUID) -> dict[str, Any]:
         with self._store.reading() as reader:
@@ -111,8 +124,8 @@ class ConsolidateRunner:
 
         def effect(tx: Writer) -> Outcome:
             heads = {UUID(item): UUID(head) for item, head in report["heads"].items()}
-            rows = _applied(tx, scope, plan, heads, plan_id)
-            found = {key: report[key] for key in ("before", "after", "actions", "kept")}
+            rows = consolidated(tx, scope, plan, heads, plan_id=plan_id, now=self._clock())
+            found = {key: report[key] for key in TOLD if key in report}
             if not rows:
                 return Outcome(report={**found, "applied": 0}, note="nothing to do")
             change = tx.apply(
@@ -126,7 +139,7 @@ class ConsolidateRunner:
                 )
             )
             return Outcome(
-                report={**found, "applied": len(rows)}, change_id=change.id, note="applied"
+                report={**found, "applied": len(plan.actions)}, change_id=change.id, note="applied"
             )
 
         return effect
@@ -177,27 +190,3 @@ def _heads(entries: Sequence[Rated], plan: Plan) -> dict[str, str]:
         for rated in entries
         if rated.item in touched or rated.version in targets
     }
-
-
-def _applied(
-    tx: Writer, scope: Scope, plan: Plan, heads: dict[UUID, UUID], plan_id: UUID
-) -> list[Item]:
-    """The items as they stand once the plan is carried out. Raises `PlanOutdated` where one
-    that it touches, or merges into, has changed since."""
-    found = tx.items_by_id(scope, list(heads))
-    for item_id in heads:
-        entry = found.get(item_id)
-        if (
-            entry is None
-            or entry.item.status is not Status.ACTIVE
-            or entry.item.head != heads[item_id]
-        ):
-            raise PlanOutdated(plan_id)
-    return [
-        replace(
-            found[action.item].item,
-            status=Status.MERGED if action.kind is ActionKind.MERGE else Status.ARCHIVED,
-            merged_into=action.into,
-        )
-        for action in plan.actions
-    ]

@@ -99,7 +99,7 @@ def history(own: Sequence[Version], others: Sequence[Version], *, now: datetime)
         closed = (
             version
             if ends == version.valid_to
-            else replace(version, valid_to=ends, closed_at=version.closed_at or now)
+            else replace(version, valid_to=ends, closed_at=now)
         )
         if version.id not in mine:
             if ends is None or ends > version.valid_from:
