@@ -73,7 +73,7 @@ class ErasingWrites(View):
         reworked = self._descent(erasing, person)
         counts: Counter[str] = Counter()
         counts["vectors"] = self._forget_vectors(erasing, person, reworked, vector_names)
-        decisions = self._decisions(erasing, person, reworked)
+        decisions = self._decisions_about(erasing, person, reworked)
         unsettled = self._forget_evidence(erasing, person, reworked, decisions, counts)
         names = {*person.runs, *person.sessions, *reworked.items, *reworked.versions, *decisions}
         mentions = Mentions(self._connection, erasing.tenant, names)
@@ -94,7 +94,7 @@ class ErasingWrites(View):
         counts["out_of_reach"] = reworked.out_of_reach
         beliefs = Beliefs(self._connection, namespaces=self._namespaces, tenant=erasing.tenant)
         beliefs.refold(unsettled | reworked.unsettled)
-        return self._noted(erasing, counts)
+        return self._recorded(erasing, counts)
 
     # --- what is theirs
 
@@ -146,7 +146,7 @@ class ErasingWrites(View):
         descent = Descent(self._connection, erasing.tenant, person.namespaces, runs=person.runs)
         return descent.of(person.items)
 
-    def _decisions(self, erasing: Erasing, person: _Person, reworked: Reworked) -> set[UUID]:
+    def _decisions_about(self, erasing: Erasing, person: _Person, reworked: Reworked) -> set[UUID]:
         """Those that their runs and sessions asked for, and those that chose to write what
         goes."""
         found: set[UUID] = set()
@@ -320,7 +320,7 @@ class ErasingWrites(View):
                         .values(before_hash="", after_hash="", reason="erased")
                     )
 
-    def _noted(self, erasing: Erasing, counts: Mapping[str, int]) -> Erasure:
+    def _recorded(self, erasing: Erasing, counts: Mapping[str, int]) -> Erasure:
         now = self._now()
         erasure = Erasure(
             id=uuid7(at_ms=int(now.timestamp() * 1000)),
