@@ -43,6 +43,7 @@ def run(sent: trajectories.Run, namespace: Namespace, now: datetime) -> Trajecto
         created_at=sent.created_at or now,
         mistakes=tuple(sent.mistakes),
         metadata=sent.metadata,
+        subject=sent.subject,
     )
     return as_sent(stored)
 
@@ -79,6 +80,7 @@ def content(sent: items.NewMemory | items.NewSkill | items.NewVersion, kind: Kin
         ),
         metadata=sent.metadata if "metadata" in sent.model_fields_set else None,
         valid_from=sent.valid_from,
+        subject=sent.subject,
     )
 
 

@@ -36,7 +36,13 @@ class PageQuery(Query):
     cursor: Annotated[str, Field(max_length=500)] | None = None
 
 
-class TrajectoryQuery(PageQuery):
+class UnsealQuery(Query):
+    """`unseal` asks for what privacy took out of texts, which the key must be allowed to see."""
+
+    unseal: bool = False
+
+
+class TrajectoryQuery(PageQuery, UnsealQuery):
     namespace: NamespacePattern
     task_type: str | None = None
     environment: str | None = None
@@ -44,7 +50,7 @@ class TrajectoryQuery(PageQuery):
     success: bool | None = None
 
 
-class TimeQuery(Query):
+class TimeQuery(UnsealQuery):
     """`as_of` asks for what held at that moment, `known_at` for what was in the records then;
     the latter alone asks for what held at that moment too."""
 
@@ -80,7 +86,7 @@ class ChangeQuery(PageQuery):
     row: UUID | None = None
 
 
-class SessionQuery(PageQuery):
+class SessionQuery(PageQuery, UnsealQuery):
     """`ended` leaves out those that have not ended, or those that have."""
 
     namespace: NamespacePattern
@@ -88,7 +94,11 @@ class SessionQuery(PageQuery):
     ended: bool | None = None
 
 
-class StateQuery(Query):
+class EventListQuery(PageQuery, UnsealQuery):
+    pass
+
+
+class StateQuery(UnsealQuery):
     """`format=json` asks for the state as values beside the text."""
 
     budget_tokens: Annotated[int, Field(ge=1, le=1_000_000)] = 2_000

@@ -67,6 +67,7 @@ def trajectory(run: Trajectory) -> trajectories.Trajectory:
         mistakes=list(run.mistakes),
         metadata=run.metadata,
         created_at=run.created_at,
+        subject=run.subject,
     )
 
 
@@ -90,6 +91,7 @@ def item(known: Known) -> items.Item:
         created_at=of.created_at,
         merged_into=of.merged_into,
         version=version(known),
+        subject=of.subject,
     )
 
 

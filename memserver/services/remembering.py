@@ -26,6 +26,7 @@ from memserver.domain.items import (
 )
 from memserver.domain.ports import Clock, ItemFilter, Page, PageRequest, Reader, Store, Writer
 from memserver.domain.scope import Namespace, Scope
+from memserver.domain.times import TimeFrame
 from memserver.services.access import Access
 
 INHERITED_SHARE = 0.5
@@ -97,6 +98,8 @@ class Remembering:
     ) -> Remembered:
         """Keeps new content. The same content in the same namespace is not kept twice; a new
         value for a fact's (entity, key) becomes a new version of that fact."""
+        # What is looked for among what is stored has to be as it is stored.
+        content = tx.protected([namespace], content)
         if isinstance(content.body, FactBody):
             known = known_fact(tx, scope, namespace, content.body)
             if known is not None:
@@ -120,6 +123,7 @@ class Remembering:
         self._access.require_writable(scope, entry.item.namespace)
         if not isinstance(content.body, BODY_OF[entry.item.kind]):
             raise InvalidBody(f"The body is not that of a {entry.item.kind}.")
+        content = tx.protected([entry.item.namespace], content)
         if _about(content.body) != _about(entry.version.body):
             raise InvalidBody("A fact keeps its entity and key; remember another fact instead.")
         return self._restate(tx, scope, entry, content)
@@ -131,13 +135,35 @@ class Remembering:
         gone = replace(entry.item, status=Status.DELETED)
         return tx.apply(_draft(scope, Verb.FORGET, "item deleted", gone))
 
-    def get(self, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> Known:
+    def get(
+        self,
+        scope: Scope,
+        item_id: UUID,
+        *,
+        kinds: frozenset[Kind],
+        frame: TimeFrame | None = None,
+    ) -> Known:
+        """The item with its present version, or with the one that the frame admits. Raises
+        `ItemNotFound`, also where there was none then."""
         with self._store.reading() as reader:
-            return _known(reader, scope, [_visible(reader, scope, item_id, kinds)])[0]
+            entry = _visible(reader, scope, item_id, kinds)
+            if frame is not None:
+                entry = _held(reader, scope, entry, frame)
+            return _known(reader, scope, [entry])[0]
 
-    def list(self, scope: Scope, where: ItemFilter, page: PageRequest) -> Page[Known]:
+    def list(
+        self,
+        scope: Scope,
+        where: ItemFilter,
+        page: PageRequest,
+        *,
+        frame: TimeFrame | None = None,
+    ) -> Page[Known]:
         with self._store.reading() as reader:
-            entries = reader.items(scope, where, page)
+            if frame is None:
+                entries = reader.items(scope, where, page)
+            else:
+                entries = reader.items_held(scope, where, frame, page)
             return Page(tuple(_known(reader, scope, entries.rows)), entries.next_cursor)
 
     def history(self, scope: Scope, item_id: UUID, *, kinds: frozenset[Kind]) -> ItemHistory:
@@ -371,6 +397,16 @@ def _visible(reader: Reader, scope: Scope, item_id: UUID, kinds: frozenset[Kind]
     if entry is None or entry.item.status is Status.DELETED or entry.item.kind not in kinds:
         raise ItemNotFound(item_id)
     return entry
+
+
+def _held(reader: Reader, scope: Scope, entry: Entry, frame: TimeFrame) -> Entry:
+    versions = reader.versions(scope, entry.item.id)
+    if frame.known_at is not None:
+        versions = reader.as_known(scope, versions, frame.known_at)
+    held = next((version for version in versions if frame.admits(version)), None)
+    if held is None:
+        raise ItemNotFound(entry.item.id)
+    return replace(entry, version=held)
 
 
 def _known(reader: Reader, scope: Scope, entries: Sequence[Entry]) -> list[Known]:

@@ -86,7 +86,8 @@ class RetrieveRequest(Model):
     `preset` names the searches and the ranking (`default`, `recall`, `dense`, `bm25`, `rrf`,
     `recent`, `mixed`). `k` is how many items at most: 10, or 16 with `mixed`, where it is left
     out. `quotas` says how many of a kind at most; kinds that it does not name are not limited.
-    `neighbours` asks for so many turns on either side of each turn.
+    `neighbours` asks for so many turns on either side of each turn. `unseal` asks for what privacy
+    took out of texts, which the key must be allowed to see; the budget counts what stands there.
     """
 
     query: Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
@@ -106,6 +107,7 @@ class RetrieveRequest(Model):
     preset: ShortText = "default"
     quotas: dict[RetrievedKind, Quota] | None = None
     neighbours: Annotated[int, Field(ge=0, le=10)] = 0
+    unseal: bool = False
 
     @model_validator(mode="before")
     @classmethod

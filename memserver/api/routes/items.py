@@ -8,7 +8,7 @@ from fastapi.responses import Response
 
 from memserver.api import parsing, shaping
 from memserver.api.call import Call, CallDep, WriteCallDep
-from memserver.api.queries import ItemQuery, SkillQuery, WriteQuery
+from memserver.api.queries import ItemQuery, SkillQuery, TimeQuery, UnsealQuery, WriteQuery
 from memserver.domain.items import Kind, Status
 from memserver.domain.ports import ItemFilter
 from memserver.wire.base import Page, Receipt
@@ -51,15 +51,15 @@ async def list_skills(query: Annotated[SkillQuery, Query()], call: CallDep) -> P
 
 
 @router.get("/memories/{item_id}", tags=["memories"])
-async def get_memory(item_id: UUID, call: CallDep) -> Item:
+async def get_memory(item_id: UUID, query: Annotated[TimeQuery, Query()], call: CallDep) -> Item:
     """One item of any kind, with its current version."""
-    return await _get(item_id, ANY, call)
+    return await _get(item_id, ANY, query, call)
 
 
 @router.get("/skills/{item_id}", tags=["skills"])
-async def get_skill(item_id: UUID, call: CallDep) -> Item:
+async def get_skill(item_id: UUID, query: Annotated[TimeQuery, Query()], call: CallDep) -> Item:
     """One skill, with its current version."""
-    return await _get(item_id, SKILLS, call)
+    return await _get(item_id, SKILLS, query, call)
 
 
 @router.post(
@@ -99,15 +99,19 @@ async def delete_skill(
 
 
 @router.get("/memories/{item_id}/history", tags=["memories"])
-async def memory_history(item_id: UUID, call: CallDep) -> History:
+async def memory_history(
+    item_id: UUID, query: Annotated[UnsealQuery, Query()], call: CallDep
+) -> History:
     """All versions of an item, newest first."""
-    return await _history(item_id, ANY, call)
+    return await _history(item_id, ANY, query, call)
 
 
 @router.get("/skills/{item_id}/history", tags=["skills"])
-async def skill_history(item_id: UUID, call: CallDep) -> History:
+async def skill_history(
+    item_id: UUID, query: Annotated[UnsealQuery, Query()], call: CallDep
+) -> History:
     """All versions of a skill, newest first."""
-    return await _history(item_id, SKILLS, call)
+    return await _history(item_id, SKILLS, query, call)
 
 
 async def _create(
@@ -133,14 +137,20 @@ async def _list(query: SkillQuery | ItemQuery, kinds: tuple[Kind, ...], call: Ca
             statuses=(Status(query.status),),
         )
         page = call.page(query.limit, query.cursor)
-        return shaping.page(call.services.remembering.list(call.scope, where, page), shaping.item)
+        frame = parsing.frame(query.as_of, query.known_at)
+        known = call.services.remembering.list(call.scope, where, page, frame=frame)
+        return shaping.page(known, shaping.item)
 
-    return await call.read(read)
+    return await call.show(query.unseal, read)
 
 
-async def _get(item_id: UUID, kinds: frozenset[Kind], call: Call) -> Item:
+async def _get(item_id: UUID, kinds: frozenset[Kind], query: TimeQuery, call: Call) -> Item:
     remembering = call.services.remembering
-    return shaping.item(await call.read(lambda: remembering.get(call.scope, item_id, kinds=kinds)))
+    frame = parsing.frame(query.as_of, query.known_at)
+    return await call.show(
+        query.unseal,
+        lambda: shaping.item(remembering.get(call.scope, item_id, kinds=kinds, frame=frame)),
+    )
 
 
 async def _add_version(
@@ -167,8 +177,11 @@ async def _delete(item_id: UUID, kinds: frozenset[Kind], query: WriteQuery, call
     )
 
 
-async def _history(item_id: UUID, kinds: frozenset[Kind], call: Call) -> History:
+async def _history(
+    item_id: UUID, kinds: frozenset[Kind], query: UnsealQuery, call: Call
+) -> History:
     remembering = call.services.remembering
-    return shaping.history(
-        await call.read(lambda: remembering.history(call.scope, item_id, kinds=kinds))
+    return await call.show(
+        query.unseal,
+        lambda: shaping.history(remembering.history(call.scope, item_id, kinds=kinds)),
     )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from memserver.domain.errors import NotFinite, Unavailable, WrongDimension
 from memserver.domain.ports import Clock, Encoder, Hit, Reader, SparseEncoder, Store, VectorIndex
 from memserver.domain.ports.meter import Meter
-from memserver.domain.scope import Scope
+from memserver.domain.scope import Namespace, Scope
 from memserver.services.access import Access
 from memserver.services.retrieval import arms, candidates, fusion, gates, mixing, packing
 from memserver.services.retrieval.describing import Describing
@@ -73,6 +73,7 @@ class Retrieve:
         """What helps the task at hand. Raises `NamespaceForbidden`, `NamespaceNotFound`,
         `WrongDimension`, `NotFinite`."""
         asked = self._asked(scope, query)
+        query = asked.query
         with self._meter.stage("search"):
             found = arms.find(self._index, self._sparse, query, asked.vector, asked.namespaces)
         with self._store.reading() as reader:
@@ -210,6 +211,7 @@ class Retrieve:
 
     def _asked(self, scope: Scope, query: Query) -> Asked:
         namespaces = self._access.readable(scope, query.namespaces)
+        query = self._as_stored(namespaces, query)
         with self._meter.stage("encode"):
             vector = self._vector(query)
         return Asked(
@@ -220,6 +222,19 @@ class Retrieve:
             vector=vector,
             encoder=self._encoder.fingerprint,
             at=self._clock(),
+        )
+
+    def _as_stored(self, namespaces: Sequence[Namespace], query: Query) -> Query:
+        """What is asked in the words of what is stored, where secrets have placeholders: so they
+        are found by their value, and neither the log nor a vector learns of it."""
+        words = (query.text, query.exclude_task, query.task_type, query.only_task_types)
+        with self._store.reading() as reader:
+            kept = reader.protected(namespaces, words)
+        if kept is words:
+            return query
+        text, exclude_task, task_type, only = kept
+        return replace(
+            query, text=text, exclude_task=exclude_task, task_type=task_type, only_task_types=only
         )
 
     def _vector(self, query: Query) -> npt.NDArray[np.float32]:
