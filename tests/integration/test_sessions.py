@@ -327,3 +327,56 @@ def test_of_calls_that_arrive_together_a_rule_lets_one_pass(app: App) -> None:
     with ThreadPoolExecutor(8) as pool:
         statuses = list(pool.map(lambda _: tell(app.admin, session, refund).status_code, range(16)))
     assert sorted(statuses) == [201] + [409] * 15
+
+
+@on_both_databases("app")
+def test_what_was_said_in_a_session_is_remembered_when_it_ends(app: App) -> None:
+    session = told(
+        app.admin,
+        say("My sister Mia lives in Porto.", "user", at="2026-03-01T12:00:00Z"),
+        say("Good to know.", "assistant"),
+        say("I work at the observatory.", "user"),
+        subject="ann",
+    )
+    ended = app.admin.post(f"/v1/sessions/{session}/end", {})
+    assert ended["learnt"] == 3
+    assert ended["searchable"]
+    assert len(ended["changes"]) == 2
+    found = app.admin.post("/v1/retrieve", {"query": "where does Mia live", "namespace": NS})
+    assert any("Porto" in one["text"] for one in found["items"] if one["kind"] != "summary")
+    turns = [one for one in app.admin.rows("/v1/memories", namespace=NS) if "Porto" in str(one)]
+    assert turns
+
+    again = app.admin.post(f"/v1/sessions/{session}/end", {})
+    assert (again["learnt"], again["changes"], again["existing"]) == (0, [], True)
+    quiet = told(app.admin, say("Theo lives in Lyon."))
+    ended = app.admin.post(f"/v1/sessions/{quiet}/end", {"learn": False, "summarise": False})
+    assert (ended["learnt"], ended["summary"], ended["changes"]) == (0, None, [])
+    assert "Lyon" not in str(app.admin.rows("/v1/memories", namespace=NS))
+
+
+def test_events_that_come_while_a_session_is_ended_are_in_what_comes_of_it(
+    shared_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = told(shared_app.admin, say("The oven is broken."), namespace="busy")
+    ending = shared_app.server.services.ending
+    prepare, late = type(ending).prepare, iter(["The technician came.", "The oven works."])
+
+    def slow(self: Any, *asked: Any) -> Any:
+        prepared = prepare(self, *asked)
+        if (text := next(late, None)) is not None:
+            tell(shared_app.admin, session, say(text), namespace="busy")
+        return prepared
+
+    monkeypatch.setattr(type(ending), "prepare", slow)
+    ended = shared_app.admin.post(f"/v1/sessions/{session}/end", {})
+    assert ended["learnt"] == 3
+    assert "The oven works." in ended["text"]
+
+    busy = told(shared_app.admin, say("Hello."), namespace="busy")
+    late = iter("abc")
+    monkeypatch.setattr(type(ending), "prepare", slow)
+    session = busy
+    refused = shared_app.admin("POST", f"/v1/sessions/{busy}/end", json={})
+    assert (refused.status_code, refused.json()["code"]) == (409, "session_moved")
+    assert shared_app.admin.get(f"/v1/sessions/{busy}")["ended_at"] is None
