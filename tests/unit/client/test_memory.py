@@ -310,7 +310,6 @@ def test_several_namespaces_may_be_asked(server, memory):
         {
             "query": "q",
             "namespaces": ["a", "b/**"],
-            "k": 10,
             "filters": {"kind": {"in": ["skill", "rule"]}},
             "exclude_task": "boil",
         }
