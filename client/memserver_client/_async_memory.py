@@ -13,7 +13,8 @@ from memserver_client._account import account
 from memserver_client._call import Call, Download, Lines, Listing, Steps
 from memserver_client._episode import AsyncEpisode, new_run
 from memserver_client._methods import describes
-from memserver_client._requests import Fact
+from memserver_client._requests import Fact, Id
+from memserver_client._session import AsyncSession
 from memserver_client._transport import AsyncClock, AsyncConnection
 
 P = ParamSpec("P")
@@ -171,6 +172,39 @@ class AsyncMemory:
     preferences = _asks(calls.preferences.preferences)
     model_usage = _asks(calls.preferences.model_usage)
 
+    # --- guardrails ------------------------------------------------------------------------
+
+    report_harm = _asks(calls.guardrails.report_harm)
+    report_fine = _asks(calls.guardrails.report_fine)
+    check_action = _asks(calls.guardrails.check_action)
+
+    # --- sessions and tools --------------------------------------------------------------
+
+    def session(
+        self,
+        *,
+        namespace: str,
+        id: Id | None = None,
+        agent: str | None = None,
+        subject: str | None = None,
+        ends: bool = True,
+    ) -> AsyncSession:
+        """As `Memory.session`, in an `async with` block."""
+        return AsyncSession(
+            self._server, namespace=namespace, id=id, agent=agent, subject=subject, ends=ends
+        )
+
+    add_events = _asks(calls.sessions.add_events)
+    sessions = _lists(calls.sessions.sessions)
+    session_details = _asks(calls.sessions.session_details)
+    session_events = _lists(calls.sessions.session_events)
+    session_state = _asks(calls.sessions.session_state)
+    check_call = _asks(calls.sessions.check_call)
+    end_session = _asks(calls.sessions.end_session)
+    delete_session = _asks(calls.sessions.delete_session)
+    tools = _asks(calls.tools.tools)
+    call_tool = _asks(calls.tools.call_tool)
+
     # --- long work -----------------------------------------------------------------------
 
     distill = _asks(calls.long_work.distill)
@@ -215,6 +249,8 @@ class AsyncMemory:
 
     namespaces = _lists(calls.access.namespaces)
     create_namespace = _asks(calls.access.create_namespace)
+    namespace_settings = _asks(calls.access.namespace_settings)
+    set_namespace_settings = _asks(calls.access.set_namespace_settings)
     keys = _lists(calls.access.keys)
     create_key = _asks(calls.access.create_key)
     revoke_key = _asks(calls.access.revoke_key)

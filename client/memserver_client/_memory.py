@@ -13,7 +13,8 @@ from memserver_client._account import account
 from memserver_client._call import Call, Download, Lines, Listing, Steps
 from memserver_client._episode import Episode, new_run
 from memserver_client._methods import describes
-from memserver_client._requests import Fact
+from memserver_client._requests import Fact, Id
+from memserver_client._session import Session
 from memserver_client._transport import Clock, Connection
 
 P = ParamSpec("P")
@@ -170,6 +171,40 @@ class Memory:
     preferences = _asks(calls.preferences.preferences)
     model_usage = _asks(calls.preferences.model_usage)
 
+    # --- guardrails ------------------------------------------------------------------------
+
+    report_harm = _asks(calls.guardrails.report_harm)
+    report_fine = _asks(calls.guardrails.report_fine)
+    check_action = _asks(calls.guardrails.check_action)
+
+    # --- sessions and tools --------------------------------------------------------------
+
+    def session(
+        self,
+        *,
+        namespace: str,
+        id: Id | None = None,
+        agent: str | None = None,
+        subject: str | None = None,
+        ends: bool = True,
+    ) -> Session:
+        """One conversation or run, whose working memory the server keeps; `id` goes on with one that
+        was begun before. In a with-block it ends with the block, unless `ends` is false."""
+        return Session(
+            self._server, namespace=namespace, id=id, agent=agent, subject=subject, ends=ends
+        )
+
+    add_events = _asks(calls.sessions.add_events)
+    sessions = _lists(calls.sessions.sessions)
+    session_details = _asks(calls.sessions.session_details)
+    session_events = _lists(calls.sessions.session_events)
+    session_state = _asks(calls.sessions.session_state)
+    check_call = _asks(calls.sessions.check_call)
+    end_session = _asks(calls.sessions.end_session)
+    delete_session = _asks(calls.sessions.delete_session)
+    tools = _asks(calls.tools.tools)
+    call_tool = _asks(calls.tools.call_tool)
+
     # --- long work -----------------------------------------------------------------------
 
     distill = _asks(calls.long_work.distill)
@@ -214,6 +249,8 @@ class Memory:
 
     namespaces = _lists(calls.access.namespaces)
     create_namespace = _asks(calls.access.create_namespace)
+    namespace_settings = _asks(calls.access.namespace_settings)
+    set_namespace_settings = _asks(calls.access.set_namespace_settings)
     keys = _lists(calls.access.keys)
     create_key = _asks(calls.access.create_key)
     revoke_key = _asks(calls.access.revoke_key)

@@ -19,11 +19,14 @@ from memserver.api.routes import (
     backups,
     changes,
     entities,
+    erasures,
     exports,
+    guardrails,
     health,
     items,
     metrics,
     models,
+    namespace_settings,
     operations,
     policies,
     preferences,
@@ -56,7 +59,10 @@ UNDER_V1 = (
     sessions,
     tools,
     preferences,
+    guardrails,
     models,
+    erasures,
+    namespace_settings,
 )
 BESIDE_V1 = (health, metrics)
 

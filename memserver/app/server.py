@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import httpx
@@ -30,11 +30,14 @@ from memserver.services.changing import Changing
 from memserver.services.consolidating import ConsolidateRunner, Consolidating
 from memserver.services.distilling import Distilling, DistillRunner
 from memserver.services.entities import Entities
+from memserver.services.erasing import EraseRunner, Erasing
 from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
+from memserver.services.guarding.guarding import Guarding
 from memserver.services.housekeeping import Housekeeping, Keeping
 from memserver.services.indexing import Indexer, check_encoder
 from memserver.services.model_budget import ModelBudget
+from memserver.services.namespace_settings import Settling
 from memserver.services.nearby import Nearby
 from memserver.services.operations import OperationService
 from memserver.services.policies.exploring import Exploring
@@ -43,6 +46,9 @@ from memserver.services.policies.overview import Overviewing
 from memserver.services.policies.proving import Proving
 from memserver.services.policies.serving import Scorers, Serving
 from memserver.services.preferring.preferring import Preferring
+from memserver.services.privacy.protecting import Protecting
+from memserver.services.privacy.sealing import sealing_of
+from memserver.services.privacy.unsealing import Unsealing
 from memserver.services.readiness import Readiness
 from memserver.services.reindexing import Reindexing, ReindexRunner
 from memserver.services.remembering import Remembering
@@ -55,7 +61,7 @@ from memserver.services.sessions.summing_up import SummingUp
 from memserver.services.tools.offered import memory_tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
-from memserver.services.version_vectors import VersionVectors
+from memserver.services.version_vectors import VersionVectors, vector_names
 from memserver.services.writing.deciding import Deciding
 from memserver.services.writing.recalled import Handed
 from memserver.services.writing.searching import Searching
@@ -171,6 +177,11 @@ class Server:
 
     def _build(self) -> Services:
         store, encoder, index = self._parts.store, self._parts.encoder, self._parts.index
+        protecting = Protecting(sealing_of(self.settings.sealing_key))
+        protecting.open(store)
+        store.protect_with(protecting)
+        # Whatever keeps something of a namespace, a version or a policy in memory.
+        caches: list[Callable[[], None]] = []
         access = Access(store, clock=utc_now, new_id=uuid7)
         remembering = Remembering(
             store,
@@ -192,6 +203,13 @@ class Server:
                 DistillRunner(store, remembering),
                 ConsolidateRunner(store, encoder, clock=utc_now),
                 ReindexRunner(indexer),
+                EraseRunner(
+                    store,
+                    indexer,
+                    vector_names=partial(vector_names, encoder),
+                    starts_over=isinstance(index, EdgeIndex),
+                    forget=caches,
+                ),
             ],
             clock=utc_now,
             wake=self._wake_dispatcher,
@@ -254,6 +272,14 @@ class Server:
             every_s=self.settings.housekeeping_s,
         )
         gate = Gate()
+        caches += [
+            access.forget,
+            retrieve.forget,
+            vectors.forget,
+            exported.forget,
+            nearby.forget,
+            handed.forget,
+        ]
         backing_up = BackingUp(
             store,
             access,
@@ -261,15 +287,9 @@ class Server:
             gate,
             encoder=encoder.fingerprint,
             scratch=self.settings.data,
-            # Whatever keeps something of a namespace, a version or a policy in memory.
-            forget=[
-                access.forget,
-                retrieve.forget,
-                vectors.forget,
-                exported.forget,
-                nearby.forget,
-                handed.forget,
-            ],
+            forget=caches,
+            protecting=protecting,
+            vector_names=partial(vector_names, encoder),
         )
         return Services(
             store=store,
@@ -279,12 +299,15 @@ class Server:
             writing=writing,
             restoring=Restoring(remembering, access, clock=utc_now),
             tracing=Tracing(store),
+            unsealing=Unsealing(store, protecting),
+            erasing=Erasing(store, access, operations),
             entities=Entities(store, clock=utc_now),
             retrieve=retrieve,
             policies=policies,
             exploring=Exploring(store, access),
             overview=Overviewing(store),
             housekeeping=housekeeping,
+            settling=Settling(store, access),
             distilling=Distilling(operations),
             consolidating=Consolidating(operations),
             reindexing=Reindexing(operations, access),
@@ -301,6 +324,15 @@ class Server:
             backing_up=backing_up,
             asking=asking,
             model_budget=budget,
+            guarding=Guarding(
+                store,
+                nearby,
+                asking=asking,
+                bound=self.settings.guardrail_bound,
+                settle=lambda: indexer.catch_up(SETTLE_S),
+                clock=utc_now,
+                new_id=uuid7,
+            ),
             preferring=Preferring(
                 store,
                 nearby,

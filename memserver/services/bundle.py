@@ -10,16 +10,20 @@ from memserver.services.changing import Changing
 from memserver.services.consolidating import Consolidating
 from memserver.services.distilling import Distilling
 from memserver.services.entities import Entities
+from memserver.services.erasing import Erasing
 from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
+from memserver.services.guarding.guarding import Guarding
 from memserver.services.housekeeping import Housekeeping
 from memserver.services.indexing import Indexer
 from memserver.services.model_budget import ModelBudget
+from memserver.services.namespace_settings import Settling
 from memserver.services.operations import OperationService
 from memserver.services.policies.exploring import Exploring
 from memserver.services.policies.lifecycle import Lifecycle
 from memserver.services.policies.overview import Overviewing
 from memserver.services.preferring.preferring import Preferring
+from memserver.services.privacy.unsealing import Unsealing
 from memserver.services.readiness import Readiness
 from memserver.services.reindexing import Reindexing
 from memserver.services.remembering import Remembering
@@ -44,11 +48,14 @@ class Services:
     restoring: Restoring
     entities: Entities
     tracing: Tracing
+    unsealing: Unsealing
+    erasing: Erasing
     retrieve: Retrieve
     policies: Lifecycle
     exploring: Exploring
     overview: Overviewing
     housekeeping: Housekeeping
+    settling: Settling
     distilling: Distilling
     consolidating: Consolidating
     reindexing: Reindexing
@@ -65,4 +72,5 @@ class Services:
     backing_up: BackingUp
     model_budget: ModelBudget
     preferring: Preferring
+    guarding: Guarding
     asking: Asking | None = None

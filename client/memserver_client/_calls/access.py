@@ -1,11 +1,17 @@
 """Namespaces and keys."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from memserver.wire.access import Key, KeyCreated, Namespace, NewKey, NewNamespace
 from memserver.wire.base import Page
-from memserver_client._call import Call, Listing, write
-from memserver_client._requests import Id, checked, id_of
+from memserver.wire.namespaces import (
+    NamespaceSettings,
+    NamespaceSettingsStored,
+    NewNamespaceSettings,
+)
+from memserver_client._call import Call, Listing, read, write
+from memserver_client._requests import Id, checked, id_of, parsed
 
 
 def namespaces() -> Listing[Namespace]:
@@ -39,3 +45,20 @@ def create_key(
 
 def revoke_key(id: Id) -> Call[Key]:
     return write("DELETE", f"/v1/keys/{id_of(id)}", Key)
+
+
+def namespace_settings(*, namespace: str) -> Call[NamespaceSettings]:
+    """How a namespace keeps its memory: decay, bounds, privacy, when it is consolidated."""
+    return read("/v1/namespaces/settings", NamespaceSettings, {"namespace": namespace})
+
+
+def set_namespace_settings(*, namespace: str, **settings: Any) -> Call[NamespaceSettingsStored]:
+    """Sets what is named of them; the rest stays as it is. None takes a bound or an occasion
+    away."""
+    return write(
+        "PUT",
+        "/v1/namespaces/settings",
+        NamespaceSettingsStored,
+        parsed(NewNamespaceSettings, settings),
+        params={"namespace": namespace},
+    )

@@ -1,0 +1,61 @@
+"""How a namespace keeps its memory, as it is shown and set."""
+
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from memserver.wire.base import Model, Receipt
+
+TEN_YEARS_OF_HOURS, TEN_YEARS_OF_DAYS = 87_600, 36_500
+
+
+def _known_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError):  # a name that is no name, a folder, or not there
+        raise ValueError(f"there is no time zone {name!r}") from None
+    return name
+
+
+Days = Annotated[float, Field(gt=0, le=TEN_YEARS_OF_DAYS, allow_inf_nan=False)]
+Hours = Annotated[float, Field(gt=0, le=TEN_YEARS_OF_HOURS, allow_inf_nan=False)]
+Minutes = Annotated[float, Field(gt=0, le=TEN_YEARS_OF_HOURS * 60, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1, le=100_000_000)]
+TimeZone = Annotated[
+    str, StringConstraints(min_length=1, max_length=100), AfterValidator(_known_zone)
+]
+
+
+class NewNamespaceSettings(Model):
+    """What is left out stays as it is; null takes a bound or an occasion away."""
+
+    half_life_days: Days | None = None
+    most_items: Count | None = None
+    secrets: bool = True
+    personal_data: bool = False
+    consolidate_every_writes: Count | None = None
+    consolidate_every_hours: Hours | None = None
+    consolidate_when_idle_minutes: Minutes | None = None
+    time_zone: TimeZone = "UTC"
+
+
+class NamespaceSettings(Model):
+    """`half_life_days`: what is not used loses half of its standing in that time. `most_items`: no
+    more active items than that. `secrets`, `personal_data`: what is taken out of texts. The rest
+    says when the namespace is consolidated by itself, and the time zone of messages that name
+    none."""
+
+    namespace: str
+    half_life_days: float | None
+    most_items: int | None
+    secrets: bool
+    personal_data: bool
+    consolidate_every_writes: int | None
+    consolidate_every_hours: float | None
+    consolidate_when_idle_minutes: float | None
+    time_zone: str
+
+
+class NamespaceSettingsStored(Receipt):
+    settings: NamespaceSettings
