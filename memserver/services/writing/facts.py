@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 
 from memserver.domain.items import normal_name
 from memserver.services.writing.dates import resolve
-from memserver.services.writing.forms import Filled, fill
+from memserver.services.writing.forms import FORMER_WORD, Filled, fill
 from memserver.services.writing.framing import Framed, hedged, unframed
 from memserver.services.writing.personal import ENDED, personal
 from memserver.services.writing.retractions import RETRACTIONS
@@ -42,6 +42,13 @@ _REQUEST = re.compile(
     r"correct|disregard|erase|clear|register|jot|put|replace|cancel|discard|strike|retract)",
     _I,
 )
+_NEWS = re.compile(
+    r"did\s+(?:i|we)\s+(?:\w+\s+)?(?:mention|tell|say)|did\s+you\s+(?:know|hear)\s", _I
+)
+"""Questions that state what they ask about."""
+_SMILE = re.compile(
+    r"(?:\s*(?:[:;=]-?[)(DPp]+|\^\^|<3|[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f]+))+\s*$"
+)
 _DOUBT = re.compile(
     r"(?:(?:i|we)\s+(?:think|guess|believe|suppose|assume|hope)|isn['’]?t\s+it|if|unless|maybe|perhaps|"
     r"probably|possibly|presumably|just\s+kidding)\b|right$",
@@ -49,6 +56,11 @@ _DOUBT = re.compile(
 )
 """After a statement, words that take its certainty back."""
 _IT = re.compile(r"(?:it|that|this)(?=['’]s\s|\s)(?:['’]s)?", _I)
+_ELIDED = re.compile(
+    r"(?:also\s+|now\s+)*(?:lives?|works?|likes?|loves?|enjoys?|prefers?|hates?|dislikes?|studies|study|moved|comes?|"
+    r"(?:was|am|is)\s+(?:born|allergic|based|married|from))\s",
+    _I,
+)
 _ELLIPSIS = re.compile(
     r"(?P<owner>.+?)['’]s?\s+(?P<rest>(?:is|are|has\s+changed\s+to|changed\s+to|became)\s.+)", _I
 )
@@ -155,10 +167,10 @@ def _after(read: _Read, setting: Setting) -> Setting:
 def _sentence(text: str, setting: Setting) -> _Read | None:
     if len(text) > LONGEST:
         return None
-    text = text.strip().strip('"“”').strip()
+    text = _SMILE.sub("", text).strip().strip('"“”').strip()
     request = _REQUEST.match(text)
     if text.endswith(("?", "？")):
-        if request is None:
+        if request is None and not _NEWS.match(text):
             return None
         text = text.rstrip("?？ ")
     if request is not None:
@@ -226,7 +238,7 @@ def _worth(text: str) -> tuple[str, ...]:
 def _spoken_of(text: str, setting: Setting) -> Subject | None:
     """The fact that a clause is about, though it gives no value ("Ana's office has changed")."""
     if imperative := _IMPERATIVE.match(text):
-        return subject_in(imperative["subject"], setting)
+        return subject_in(FORMER_WORD.sub("", imperative["subject"], count=1), setting)
     for verb in _SPOKEN_OF.finditer(text):
         if subject := subject_in(text[: verb.start()], setting):
             return subject
@@ -266,6 +278,11 @@ def _leaning(framed: Framed) -> _Said | None:
         for filled in _filled(text, framed.setting):
             said = _Said(filled, framed)
             return said if said.renewed or said.retracts else None
+    # "… and works at Acme", of whoever was spoken of before.
+    if _ELIDED.match(framed.text):
+        who = "I" if subject.entity == framed.setting.speaker else subject.entity
+        if (told := personal(f"{who} {framed.text}", framed.setting)) is not None:
+            return _Said(told, framed)
     if (other := _ELLIPSIS.fullmatch(framed.text)) and (
         owner := owner_in(other["owner"], framed.setting, possessive=True)
     ):

@@ -14,7 +14,7 @@ MOST_SPLITS = 8
 """Places at which one separator is tried in a clause; a clause with more is no plain statement."""
 
 
-_FORMER = re.compile(r"\b(?:previous|old|former|earlier|existing|outdated)\s+", re.IGNORECASE)
+FORMER_WORD = re.compile(r"\b(?:previous|old|former|earlier|existing|outdated)\s+", re.IGNORECASE)
 
 
 class Part(Enum):
@@ -87,18 +87,18 @@ def _read(form: Form, pieces: Sequence[str], setting: Setting) -> Filled | None:
     owner: str | None = None
     key: Key | None = None
     value: Value | None = None
-    for part, piece in zip(form.parts, pieces, strict=True):
+    for place, (part, piece) in enumerate(zip(form.parts, pieces, strict=True)):
         match part:
             case Part.VALUE:
                 value = value_in(piece, change=form.renews)
-                if value is None:
+                if value is None or (place == 0 and _is_headed(value.text)):
                     return None
             case Part.SUBJECT:
                 subject = subject_in(piece, setting)
                 if subject is None:
                     return None
             case Part.REPLACED:
-                subject = subject_in(_FORMER.sub("", piece, count=1), setting)
+                subject = subject_in(FORMER_WORD.sub("", piece, count=1), setting)
                 if subject is None:
                     return None
             case Part.OWNER:
@@ -118,6 +118,12 @@ def _read(form: Form, pieces: Sequence[str], setting: Setting) -> Filled | None:
     if value is not None and not _worth_keeping(subject, value, setting):
         return None
     return Filled(form, subject, value)
+
+
+def _is_headed(text: str) -> bool:
+    """ "Fun fact: jazz", "Heads-up, jazz": before the verb a value may have an opener before it,
+    which is to be taken away first."""
+    return ": " in text or ("," in text and not re.search(r"\b(?:and|or)\b", text))
 
 
 def _worth_keeping(subject: Subject, value: Value, setting: Setting) -> bool:

@@ -25,7 +25,9 @@ _LEARNED = (
     r"would\s+like\s+you\s+to\s+(?:know|remember|note)|meant(?:\s+to\s+say)?|mean|should\s+(?:mention|add|say)|"
     r"must\s+(?:correct\s+myself|add))"
 )
-_ASKED = r"(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+|kindly\s+|do\s+|just\s+)*"
+_ASKED = (
+    r"(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+|pls\s+|plz\s+|kindly\s+|do\s+|just\s+)*"
+)
 _LATER = r"(?:\s+(?:please|this|down|for\s+(?:me|us|later)|to\s+your\s+notes))*"
 _NOTE = (
     rf"{_ASKED}(?:(?:make\s+|take\s+)(?:a\s+)?note|note|remember|be\s+(?:aware|advised|informed)|"
@@ -43,10 +45,15 @@ _FRAME = re.compile(
     rf"(?:"
     rf"{_NOTE}\s*(?:,|:|\s+that\b|\s+the\s+fact\s+that\b|\s)"
     rf"|{_WRITE}\s*(?::|\s+that\b|\s+the\s+fact\s+that\b)"
-    rf"|{_PERSON}(?:\s+(?:need|ought|have)\s+to|\s+should|\s+must)?\s+know\s*(?:,|:|that\b|\s)"
+    rf"|{_PERSON}(?:\s+(?:need|ought|have)\s+to|\s+should|\s+must)?\s+(?:know|remember|note)\s*(?:,|:|that\b|\s)"
     rf"|(?:i|we)\s*{_LEARNED}(?:\s+(?:today|yesterday|earlier|just\s+now|this\s+morning))?\s*(?:,|:|that\b|\s)"
     rf"|(?:it|this)\s+(?:now\s+)?(?:turns\s+out|seems\s+clear|is\s+(?:official|clear|confirmed|a\s+fact|known|true))"
     rf"\s*(?:,|:|that\b|\s)"
+    rf"|(?:just|also|recently)\s+{_LEARNED}(?:\s+(?:today|yesterday|earlier|now))?\s*(?:,|:|that\b|\s)"
+    rf"|did\s+(?:i|we)\s+(?:already\s+)?(?:mention|tell\s+you|say|note)(?:\s+already)?\s*(?:,|:|that\b|\s)"
+    rf"|did\s+you\s+(?:know|hear)\s*(?:,|:|that\b|\s)"
+    rf"|(?:in\s+case|if)\s+(?:you(?:['’]re|\s+are|\s+were)?|anyone|it)\s+(?:need|want|wonder|wondering|curious|interested|"
+    rf"miss|missed|ask|asks|helps|matters|didn['’]?t\s+know|don['’]?t\s+know|haven['’]?t\s+heard)[^,:]{{0,20}}[,:]"
     rf"|turns\s+out\s*(?:,|:|that\b|\s)"
     rf"|(?:just\s+)?(?:so|as|to\s+let)\s+you\s+(?:all\s+)?(?:know|are\s+aware)\s*(?:,|:|that\b|\s)"
     rf"|(?:the\s+)?(?:truth|fact|thing)\s+is\s*(?:,|:|that\b)"
@@ -84,17 +91,21 @@ _SOURCE = re.compile(
     _I,
 )
 _TOPIC = re.compile(
+    r"(?:(?:an?\s+|quick\s+|small\s+)*(?:update|news|info|information|note|correction|change|reminder|word)\s+)?"
     r"(?:for|regarding|about|as\s+for|as\s+to|concerning|speaking\s+of|when\s+it\s+comes\s+to|with\s+(?:regard|respect|"
     r"regards)\s+to|in\s+the\s+case\s+of|re|on|with|in\s+terms\s+of|as\s+far\s+as|talking\s+about)\s+"
     r"(?P<topic>[^,:]{1,60}?)(?:\s+(?:is\s+concerned|goes))?\s*(?:[,:]|\s[–—-])\s*",
     _I,
 )
 _HEADER = re.compile(r"(?P<header>[^:;,–—]{1,60}?)\s*(?:[:;,]|\s[–—-])\s+")
-_DATE_OPENER = re.compile(
-    r"(?P<cue>as\s+of|since|from|starting(?:\s+(?:on|from))?|beginning|effective(?:\s+(?:on|from))?|"
-    r"with\s+effect\s+from|on|)\s*(?P<phrase>[^,:]{2,40}?)(?:\s+on(?:wards?)?)?\s*(?:,|:)\s*",
+_SINCE = re.compile(
+    r"(?P<cue>as\s+(?:of|from)|since|from|starting(?:\s+(?:on|from))?|beginning|effective(?:\s+(?:on|from))?|"
+    r"with\s+effect\s+from|on)\s+",
     _I,
 )
+_AFTER_DATE = re.compile(r"(?:\s+on(?:wards?)?)?(?:\s*[,:]\s*|\s+)", _I)
+LONGEST_DATE = 5
+"""In words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +126,14 @@ def unframed(text: str, setting: Setting) -> Iterator[Framed]:
     framed = _stripped(whole)
     if (topic := _TOPIC.match(framed.text)) and (entity := _topic(topic, setting)):
         about = replace(framed.setting, topic=entity, entity=entity)
-        yield _stripped(replace(framed, text=framed.text[topic.end() :], setting=about))
+        renewed = framed.renewed or bool(_RENEWING.match(topic.group()))
+        text = framed.text[topic.end() :]
+        yield _stripped(replace(framed, text=text, setting=about, renewed=renewed))
     yield framed
-    if (dated := _DATE_OPENER.match(framed.text)) and (when := _date(dated)):
-        renewed = framed.renewed or bool(dated["cue"])
-        text = framed.text[dated.end() :]
-        yield _stripped(replace(framed, text=text, renewed=renewed, dated=when))
+    if dated := _date_opener(framed.text):
+        text = framed.text[dated.length :]
+        renewed = framed.renewed or dated.renews
+        yield _stripped(replace(framed, text=text, renewed=renewed, dated=dated.phrase))
     header = _HEADER.match(framed.text)
     if header is not None and not hedged(header["header"]) and len(header["header"].split()) <= 8:
         renewed = framed.renewed or bool(_RENEWING.search(header["header"]))
@@ -135,9 +148,28 @@ def _topic(match: re.Match[str], setting: Setting) -> str | None:
     return None if entity == setting.speaker else entity
 
 
-def _date(opener: re.Match[str]) -> str | None:
-    said, cue = opener["phrase"], opener["cue"]
-    return next((read for read in (said, f"{cue} {said}", f"since {said}") if is_date(read)), None)
+@dataclass(frozen=True, slots=True)
+class _DateOpener:
+    """The date that a clause begins with; `length` goes up to the clause itself."""
+
+    phrase: str
+    length: int
+    renews: bool
+
+
+def _date_opener(text: str) -> _DateOpener | None:
+    """The longest date at the start, after a word such as "since" or before a comma."""
+    cue = _SINCE.match(text)
+    start = cue.end() if cue else 0
+    ends = [match.end() for match in re.finditer(r"[^\s,:]+", text[start : start + 60])]
+    for end in reversed(ends[:LONGEST_DATE]):
+        said = text[start : start + end]
+        readings = (said, f"since {said}", f"in {said}") if cue else (said,)
+        phrase = next(filter(is_date, readings), None)
+        after = _AFTER_DATE.match(text, start + end)
+        if phrase and after and (cue or "," in after.group()):
+            return _DateOpener(phrase, after.end(), renews=cue is not None)
+    return None
 
 
 def _stripped(framed: Framed) -> Framed:
@@ -161,7 +193,7 @@ _WORD = re.compile(r"[\w'’-]+")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _DENIED = re.compile(
     r"\b(?:not\s+(?:true|the\s+case|sure|certain|clear|correct)\s+(?:that|if|whether)|isn['’]?t\s+(?:true|the\s+case)|"
-    r"don['’]?t\s+(?:know|think|believe)|do\s+not\s+(?:know|think|believe)|no\s+idea|never\s+(?:said|told)|"
+    r"don['’]?t\s+(?:know|think|believe)|do\s+not\s+(?:know|think|believe)|no\s+idea|never\s+(?:said|told)|no(?:body|\s+one)\s+(?:said|told|knows|thinks)|"
     r"didn['’]?t\s+say|denie[sd]|false\s+that|wrong\s+that|myth\s+that|asked|asking|asks|"
     r"i\s+(?:think|believe|suppose|guess)|we\s+(?:think|believe|suppose))\b",
     _I,

@@ -55,7 +55,7 @@ _REASON = (
 )
 _AFTER = _re(rf"{_FROM_THE}{_REASON}{_END}")
 _VERB = (
-    r"(?:forget|drop|ignore|remove|delete|disregard|discard|erase|clear|scratch|strike(?:\s+out)?|cancel|retract|unset|void|wipe|"
+    r"(?:forget|never\s?mind|drop|ignore|remove|delete|disregard|discard|erase|clear|scratch|strike(?:\s+out)?|cancel|retract|unset|void|wipe|"
     r"purge|withdraw|revoke|take\s+(?:back|out|away|off|down)|take|get\s+rid\s+of|throw\s+(?:out|away)|stop\s+using|cross\s+out|"
     r"dismiss|rescind|invalidate|nullify|undo|omit|lose|let\s+go\s+of|do\s+away\s+with|annul|scrap|expunge)"
 )
@@ -66,7 +66,7 @@ _ABOUT = (
 )
 _FORGET = _re(
     rf"(?:(?:you|we|i)\s+(?:can|may|should|could|might\s+as\s+well|must|need\s+to|have\s+to|will|want\s+to|would\s+like\s+to|['’]ll)\s+)?"
-    rf"(?:(?:can|could|would|will)\s+you\s+|let['’]?s\s+|i\s+|we\s+)?(?:please\s+|kindly\s+|just\s+|now\s+|safely\s+|hereby\s+)*"
+    rf"(?:(?:can|could|would|will)\s+you\s+|let['’]?s\s+|i\s+|we\s+)?(?:please\s+|pls\s+|plz\s+|kindly\s+|just\s+|now\s+|safely\s+|hereby\s+)*"
     rf"{_VERB}{_ABOUT}\s+"
 )
 _WHAT_I_SAID = _re(
@@ -96,7 +96,7 @@ _LOST = _re(
     r"ended|revoked)\s+(?:the|their|her|his|its)\s+"
 )
 _THERE_IS_NO = _re(
-    r"there\s+(?:is|are)\s+(?:now\s+)?no\s+(?:longer\s+)?(?:an?\s+|any\s+|more\s+)?|(?:we|i|they)\s+no\s+longer\s+(?:have|hold|keep)\s+(?:an?\s+|any\s+)?|(?:we|i)\s+(?:do\s+not|don['’]t)\s+have\s+(?:an?\s+|any\s+)?"
+    r"there(?:\s+(?:is|are)|['’]s)\s+(?:now\s+)?no\s+(?:longer\s+)?(?:an?\s+|any\s+|more\s+)?|(?:we|i|they)\s+no\s+longer\s+(?:have|hold|keep)\s+(?:an?\s+|any\s+)?|(?:we|i)\s+(?:do\s+not|don['’]t)\s+have\s+(?:an?\s+|any\s+)?"
 )
 _APPLIES_TO = _re(
     r"\s+no\s+longer\s+appl(?:ies|y)\s+to\s+|\s+(?:does|do)\s*(?:not|n['’]t)\s+apply\s+to\s+"

@@ -17,7 +17,7 @@ _CHANGED = (
 )
 _ADVERB = (
     r"(?:\s+(?:now|just|since|recently|already|also|today|officially|finally|meanwhile|currently|once\s+again|again|"
-    r"actually|then|yesterday|hereby|always|apparently))*"
+    r"actually|then|hereby|always|apparently))*"
 )
 _HAS = r"(?:has|have|had|['’]s|['’]ve)"
 _TO = r"(?:\s+over|\s+back)?\s+(?:to|into|to\s+be)\s+"
@@ -36,6 +36,9 @@ _IS = _re(
     r"(?:was|were|has\s+been|have\s+been)\s+(?:just\s+)?(?:recorded|confirmed|given|listed|noted|registered|set|entered|"
     r"stated|reported|fixed|logged)\s+(?:as|at|to|to\s+be))\s+"
 )
+_NOT_BUT = _re(
+    r"\s+(?:is|are)\s*(?:not|n['’]t|no\s+longer)\s+[^,;]{1,60}?,?\s+(?:but(?:\s+rather)?|it(?:\s+is|['’]s))\s+(?:now\s+)?"
+)
 _COLON = _re(r"\s*(?:(?<=[\w)'’\"”]):\s+|\s:\s*|:=|=>|->|→|⇒|\s[–—-]\s|\s*=\s*)\s*")
 _BECAME = _re(
     rf"\s+(?:{_HAS}{_ADVERB}\s+become|became|becomes|was\s+made|should{_ADVERB}\s+(?:be|read|say)|ought\s+to\s+be|"
@@ -48,7 +51,7 @@ _TO_V = _re(rf"{_FROM}\s+(?:to\s+be|to\s+read|to|into|as)\s+|\s*(?:=>|->|→|=|:
 _AS = _re(r"\s+(?:as|for|under|to\s+be|as\s+being)\s+")
 _AS_ONLY = _re(r"\s+as\s+")
 _WITH = _re(r"\s+(?:with|by|for)\s+")
-_ASKED = r"(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+|kindly\s+|just\s+)*"
+_ASKED = r"(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+|pls\s+|plz\s+|kindly\s+|just\s+)*"
 _SET = _re(
     rf"{_ASKED}(?:set|update|change|switch|move|make|reset|correct|revise|adjust|amend|fix|put|edit|modify|mark|record|log|note|"
     r"save|store|enter|register|list|shift|reschedule|extend|rename)\s+(?=\S)"
@@ -89,6 +92,11 @@ _AS_K = _re(rf"\s+as\s+(?:{_THEIR}\s+|an?\s+)?")
 _FOR_K = _re(rf"\s+(?:as|for|under)\s+(?:{_THEIR}\s+|an?\s+)?")
 _CHANGED_K = _re(rf"(?:\s+{_HAS})?{_ADVERB}\s+{_CHANGED}\s+(?:{_THEIR}\s+)?")
 _HAS_A = _re(r"\s+(?:now\s+)?(?:has|have|had|got|has\s+got|['’]s\s+got|gets|with)\s+an?\s+")
+_SWITCHED_TO = _re(rf"(?:\s+{_HAS})?{_ADVERB}\s+{_CHANGED}{_TO}")
+_IS_WHAT = _re(
+    r"\s+(?:is|are)\s+what\s+(?:we|i|they|you)\s+(?:have|had|hold|noted|recorded|wrote)(?:\s+(?:down|listed|recorded|noted|on\s+file))?"
+    r"\s+(?:as|for|under)\s+"
+)
 _HAS_NEW = _re(
     rf"\s+(?:now\s+)?(?:has|have|got|has\s+got|['’]s\s+got|gets|received|picked|chose)\s+(?:an?|{_THEIR})\s+"
     r"(?:(?:brand[\s-])?new|different|changed|updated|another)\s+"
@@ -119,6 +127,7 @@ STATEMENTS: tuple[Form, ...] = (
     Form("S became V", (SUBJECT, VALUE), (_BECAME,), renews=True),
     Form("V replaces S", (VALUE, REPLACED), (_REPLACES,), renews=True),
     Form("S is V", (SUBJECT, VALUE), (_IS,)),
+    Form("S is not X but V", (SUBJECT, VALUE), (_NOT_BUT,), renews=True),
     Form("here is S: V", (SUBJECT, VALUE), (_COLON,), head=_HERE_IS),
     Form("S: V", (SUBJECT, VALUE), (_COLON,)),
     Form("it is V now for S", (VALUE, SUBJECT), (_NOW_FOR,), head=_IT_IS, renews=True),
@@ -132,6 +141,8 @@ STATEMENTS: tuple[Form, ...] = (
     Form("E now has V as K", (OWNER, VALUE, KEY), (_NOW_HAS_V, _AS_K), renews=True),
     Form("E has a new K: V", (OWNER, KEY, VALUE), (_HAS_NEW, _NAMELY), renews=True),
     Form("E has a new K of V", (OWNER, KEY, VALUE), (_HAS_NEW, _OF), renews=True),
+    Form("E switched to V as K", (OWNER, VALUE, KEY), (_SWITCHED_TO, _FOR_K), renews=True),
+    Form("V is what we have as S", (VALUE, SUBJECT), (_IS_WHAT,)),
     Form("E has V as K", (OWNER, VALUE, KEY), (_HAS_V, _AS_K)),
     Form("E gave V for K", (OWNER, VALUE, KEY), (_GAVE_V, _FOR_K)),
     Form("E has a K of V", (OWNER, KEY, VALUE), (_HAS_A, _OF)),
@@ -143,7 +154,9 @@ STATEMENTS: tuple[Form, ...] = (
     Form("E | K | V", (OWNER, KEY, VALUE), (_MARKED, _MARKED), head=_REGISTER),
     Form("record: E, K, V", (OWNER, KEY, VALUE), (_COMMA, _COMMA), head=_ENTRY),
     Form("E, K, V", (OWNER, KEY, VALUE), (_COMMA, _COMMA), known_key=True),
+    Form("E → K: V", (OWNER, KEY, VALUE), (_MARKED, _COLON), head=_REGISTER),
     Form("K (E): V", (KEY, OWNER, VALUE), (_OPEN, _CLOSE_IS)),
+    Form("E (K): V", (OWNER, KEY, VALUE), (_OPEN, _CLOSE_IS)),
     Form("E (K: V)", (OWNER, KEY, VALUE), (_OPEN, _INNER), tail=_CLOSE),
     Form("E, K: V", (OWNER, KEY, VALUE), (_COMMA, _COLON), known_key=True),
     Form("E, K is V", (OWNER, KEY, VALUE), (_COMMA, _IS), known_key=True),

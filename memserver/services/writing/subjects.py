@@ -10,11 +10,13 @@ from memserver.services.writing.understood import Known
 from memserver.services.writing.vocabulary import (
     FORMER,
     KEY_LINKS,
+    MONTHS,
     NAME_LINKS,
     NO_KEY,
     NO_KEY_ALONE,
     NO_KEY_END,
     NO_NAME,
+    PERIODS,
     PRESENT,
     PRONOUNS,
     RENEWED,
@@ -28,7 +30,7 @@ _POSSESSIVE = re.compile(r"(?:(?<=[^\W_])|(?<=\.))(?:['’]s|(?<=s)['’])\s+")
 _OF = re.compile(
     r"\s+(?:(?:that\s+)?(?:belonging\s+to|held\s+by|assigned\s+to|given\s+(?:by|for)|"
     r"(?:(?:listed|recorded|noted|known|saved|stored|registered|on\s+(?:file|record))\s+)?(?:for|of)|"
-    r"(?:we|i)\s+have(?:\s+(?:noted|recorded|listed|saved|on\s+(?:file|record)))?\s+for))\s+",
+    r"(?:we|i|you)\s+(?:have|had|hold|keep|noted|gave\s+you|told\s+you|sent\s+you)(?:\s+(?:noted|recorded|listed|saved|on\s+(?:file|record)))?\s+for))\s+",
     re.IGNORECASE,
 )
 _WHOSE = re.compile(
@@ -97,7 +99,7 @@ def _split(phrase: str, setting: Setting) -> Iterator[tuple[str, str]]:
         key_phrase = phrase[: match.start()]
         if entity == setting.speaker or _INDEFINITE.match(key_phrase):
             continue
-        if entity is not None and not _partitive(key_phrase, phrase[match.end() :]):
+        if entity is not None and not _partitive(key_phrase):
             yield entity, key_phrase
     if whose := _WHOSE.fullmatch(phrase):
         entity = owner_in(whose["entity"], setting)
@@ -116,10 +118,10 @@ def _split(phrase: str, setting: Setting) -> Iterator[tuple[str, str]]:
         yield setting.topic, phrase
 
 
-def _partitive(key_phrase: str, owner: str) -> bool:
+def _partitive(key_phrase: str) -> bool:
     """ "the end of the day": which part, not what of it."""
     head = _DETERMINER.sub("", key_phrase.casefold()).split()
-    return bool(head) and head[-1] in NO_KEY_ALONE and owner == owner.casefold()
+    return len(head) == 1 and head[0] in NO_KEY_ALONE
 
 
 def _known_side_by_side(phrase: str, setting: Setting) -> Iterator[tuple[str, str]]:
@@ -148,6 +150,8 @@ def owner_in(phrase: str, setting: Setting, *, possessive: bool = False) -> str 
     determined = words[0].casefold() == "the" and len(words) > 1
     proper = words[1:] if determined else words
     if proper[0].casefold().removesuffix("'s") in NO_NAME or _adverb(proper[0]):
+        return None
+    if len(proper) == 1 and proper[0].casefold() in (PERIODS if possessive else PERIODS | MONTHS):
         return None
     if any(
         word.casefold() in PRONOUNS | {"and", "or"} or _CONTRACTED.search(word) for word in proper
@@ -206,7 +210,12 @@ def key_in(phrase: str) -> Key | None:
         return None
     if not all(_KEY_WORD.fullmatch(word) for word in words) or not any(map(_lettered, words)):
         return None
-    if any(word.casefold() in NO_KEY for word in words):
+    # "song of the day": a determiner inside, after a preposition.
+    inner = {n + 1 for n, word in enumerate(words[:-1]) if word.casefold() in KEY_LINKS}
+    if any(
+        word.casefold() in NO_KEY and not (n in inner and word.casefold() == "the")
+        for n, word in enumerate(words)
+    ):
         return None
     if (
         words[0].casefold() in KEY_LINKS - {"next", "last"}

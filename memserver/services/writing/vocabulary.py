@@ -65,12 +65,18 @@ KEY_LINKS = FUNCTION_WORDS & _set("of in at for to on by from with per after bef
 
 NO_KEY_ALONE = _set(
     "lot lots kind kinds sort sorts type part parts end rest most one ones some couple number "
-    "beginning start middle side top bottom case point way ways reason cause bit piece pair cup "
-    "bottle bunch set series member mother father-in-law way thing things fact matter use sake "
-    "purpose result picture photo time times day days matter sense fan"
+    "beginning start middle top bottom case point way ways bit piece pair cup bottle bunch thing "
+    "things fact matter sake sense fan surge love time times day days"
 )
-"""Nouns that say how much or which part, rather than what of somebody: no attribute where the
-name stands after "of" in lower case, or in "has a … of …"."""
+"""Nouns that say how much or which part, rather than what of somebody."""
+
+PERIODS = _set(
+    "day week month year season morning afternoon evening night moment hour weekend time century"
+)
+
+MONTHS = _set(
+    "january february march april may june july august september october november december"
+)
 
 FORMER = _set("old previous former earlier prior past ex original outdated")
 """Before an attribute's name, these say that the value is not the present one."""
@@ -112,6 +118,6 @@ HEDGES = _set(
     "if whether unless suppose supposing supposed assuming assume imagine pretend might could "
     "would perhaps maybe possibly probably presumably hopefully wonder wondering doubt doubtful "
     "guess unsure hypothetically rumour rumor rumours rumors wish seemingly supposedly allegedly "
-    "nobody hardly lest"
+    "hardly lest"
 )
 """Words that make a statement of the sentence unsure, asked or wished for."""
