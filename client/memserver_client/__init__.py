@@ -15,6 +15,16 @@ from memserver.wire.policies import (
     PolicyStatus,
 )
 from memserver.wire.retrieval import Retrieved, RetrievedItem
+from memserver.wire.sessions import (
+    Checked,
+    EventsStored,
+    SessionDeleted,
+    SessionDetails,
+    SessionEnded,
+    SessionEvent,
+    SessionState,
+)
+from memserver.wire.tools import ToolResult
 from memserver.wire.trajectories import (
     FeedbackStored,
     NewTrajectory,
@@ -48,6 +58,7 @@ from memserver_client._errors import (
 )
 from memserver_client._memory import Memory
 from memserver_client._requests import TrajectoriesAdded
+from memserver_client._session import AsyncSession, Session
 from memserver_client._transport import AsyncClock, Clock
 
 __all__ = [
@@ -55,14 +66,17 @@ __all__ = [
     "AsyncClock",
     "AsyncEpisode",
     "AsyncMemory",
+    "AsyncSession",
     "Change",
     "ChangeDetail",
+    "Checked",
     "Clock",
     "Conflict",
     "ConnectionFailed",
     "Decision",
     "Episode",
     "EpisodeClosed",
+    "EventsStored",
     "Exploration",
     "ExplorationSet",
     "FeedbackStored",
@@ -95,8 +109,15 @@ __all__ = [
     "RetrievedItem",
     "Run",
     "ServerError",
+    "Session",
+    "SessionDeleted",
+    "SessionDetails",
+    "SessionEnded",
+    "SessionEvent",
+    "SessionState",
     "StreamBroken",
     "TooLarge",
+    "ToolResult",
     "TrajectoriesAdded",
     "TrajectoriesStored",
     "Trajectory",

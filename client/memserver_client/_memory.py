@@ -188,8 +188,8 @@ class Memory:
         subject: str | None = None,
         ends: bool = True,
     ) -> Session:
-        """One conversation or run, whose working memory the server keeps; `id` goes on with one that
-        was begun before. In a with-block it ends with the block, unless `ends` is false."""
+        """One conversation or run, whose working memory the server keeps; `id` goes on with one
+        that was begun before. In a with-block it ends with the block, unless `ends` is false."""
         return Session(
             self._server, namespace=namespace, id=id, agent=agent, subject=subject, ends=ends
         )

@@ -37,8 +37,8 @@ def recorded(found: Recorded) -> wire.EventsStored:
     )
 
 
-def session(found: Session) -> wire.Session:
-    return wire.Session(
+def session(found: Session) -> wire.SessionDetails:
+    return wire.SessionDetails(
         id=found.id,
         namespace=found.namespace.path,
         agent=found.agent,

@@ -213,7 +213,7 @@ class EventsStored(Model):
     events: int
 
 
-class Session(Model):
+class SessionDetails(Model):
     """One conversation or run. `summary` is the item that was made of it when it ended."""
 
     id: UUID

@@ -8,6 +8,7 @@ from memserver_client._calls import (
     access,
     entities,
     exports,
+    guardrails,
     history,
     long_work,
     memories,
@@ -15,12 +16,15 @@ from memserver_client._calls import (
     preferences,
     retrieval,
     runs,
+    sessions,
+    tools,
 )
 
 __all__ = [
     "access",
     "entities",
     "exports",
+    "guardrails",
     "history",
     "long_work",
     "memories",
@@ -28,4 +32,6 @@ __all__ = [
     "preferences",
     "retrieval",
     "runs",
+    "sessions",
+    "tools",
 ]

@@ -29,7 +29,7 @@ from memserver.wire.sessions import (
     EventsStored,
     NewEvents,
     Proposal,
-    Session,
+    SessionDetails,
     SessionDeleted,
     SessionEnded,
     SessionEvent,
@@ -58,10 +58,10 @@ async def add_events(session_id: UUID, sent: NewEvents, call: WriteCallDep) -> R
 
 
 @router.get("")
-async def list_sessions(query: Annotated[SessionQuery, Query()], call: CallDep) -> Page[Session]:
+async def list_sessions(query: Annotated[SessionQuery, Query()], call: CallDep) -> Page[SessionDetails]:
     """The sessions of a namespace, oldest first."""
 
-    def read() -> Page[Session]:
+    def read() -> Page[SessionDetails]:
         namespaces = call.services.access.readable(call.scope, [query.namespace])
         where = SessionFilter(
             namespaces=tuple(namespace.id for namespace in namespaces),
@@ -78,7 +78,7 @@ async def list_sessions(query: Annotated[SessionQuery, Query()], call: CallDep) 
 @router.get("/{session_id}")
 async def get_session(
     session_id: UUID, query: Annotated[UnsealQuery, Query()], call: CallDep
-) -> Session:
+) -> SessionDetails:
     """One session, without its events."""
     return await call.show(
         query.unseal,

@@ -5,14 +5,16 @@ import inspect
 from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
-from memserver_client import AsyncEpisode
+from memserver_client import AsyncEpisode, AsyncSession
 
 END = object()
+WRAPPED = (AsyncEpisode, AsyncSession)
 
 
 class Blocking:
-    """An `AsyncMemory` or `AsyncEpisode` that behaves like its blocking twin: a coroutine is run to
-    its end, an async iterator becomes an iterator, an episode is wrapped in turn."""
+    """An `AsyncMemory`, `AsyncEpisode` or `AsyncSession` that behaves like its blocking twin: a
+    coroutine is run to its end, an async iterator becomes an iterator, an episode or a session
+    is wrapped in turn."""
 
     def __init__(self, runner: asyncio.Runner, awaiting: Any) -> None:
         self._runner = runner
@@ -39,7 +41,7 @@ class Blocking:
                 return self._runner.run(given)
             if inspect.isasyncgen(given):
                 return self._iterator(given)
-            return Blocking(self._runner, given) if isinstance(given, AsyncEpisode) else given
+            return Blocking(self._runner, given) if isinstance(given, WRAPPED) else given
 
         return called
 

@@ -7,10 +7,18 @@ from typing import get_args, get_origin, get_overloads
 
 import pytest
 
-from memserver_client import AsyncEpisode, AsyncMemory, Episode, Memory, _calls
+from memserver_client import (
+    AsyncEpisode,
+    AsyncMemory,
+    AsyncSession,
+    Episode,
+    Memory,
+    Session,
+    _calls,
+)
 
-PAIRS = [(Memory, AsyncMemory), (Episode, AsyncEpisode)]
-AWAITING = {Episode: AsyncEpisode, Iterator: AsyncIterator}
+PAIRS = [(Memory, AsyncMemory), (Episode, AsyncEpisode), (Session, AsyncSession)]
+AWAITING = {Episode: AsyncEpisode, Session: AsyncSession, Iterator: AsyncIterator}
 DIFFERENT_BY_NATURE = {"transport", "clock"}  # the network and time, blocking or awaited
 
 
@@ -36,7 +44,7 @@ def awaited(annotation):
     return AWAITING.get(annotation, annotation)
 
 
-@pytest.mark.parametrize(("blocking", "awaiting"), PAIRS, ids=["Memory", "Episode"])
+@pytest.mark.parametrize(("blocking", "awaiting"), PAIRS, ids=["Memory", "Episode", "Session"])
 def test_both_have_the_same_methods_with_the_same_signatures(blocking, awaiting):
     ones, others = methods(blocking), methods(awaiting)
     assert ones.keys() == others.keys()
@@ -56,8 +64,8 @@ def test_the_two_are_made_with_the_same_arguments():
 
 
 def test_what_answers_in_one_is_awaited_in_the_other():
-    """All but what gives an iterator or an episode, and what is only written down."""
-    plain = {"episode", "step", "finish"}
+    """All but what gives an iterator, an episode or a session, and what is only written down."""
+    plain = {"episode", "session", "step", "finish"}
     for blocking, awaiting in PAIRS:
         assert not any(map(inspect.iscoroutinefunction, methods(blocking).values()))
         for name, method in methods(awaiting).items():
@@ -81,7 +89,7 @@ def test_every_description_is_a_method_of_both():
     }
     for each in (Memory, AsyncMemory):
         offered = methods(each)
-        assert offered.keys() - described.keys() == {"episode", "close"}
+        assert offered.keys() - described.keys() == {"episode", "session", "close"}
         for name, description in described.items():
             assert inspect.unwrap(offered[name]) is description
             assert offered[name].__doc__ == description.__doc__
