@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import uuid4
 
-from tests.integration.conftest import App, Caller
+from tests.integration.conftest import App, Caller, Finish
 
 
 def note(caller: Caller, namespace: str, text: str, **more: Any) -> str:
@@ -45,7 +45,7 @@ def test_an_item_reaches_the_very_steps_it_was_drawn_from(app: App) -> None:
     ]
 
 
-def test_a_consolidated_item_reaches_what_was_merged_into_it(app: App) -> None:
+def test_a_consolidated_item_reaches_what_was_merged_into_it(app: App, finished: Finish) -> None:
     where = f"trace-{uuid4().hex[:8]}"
     runs = [run(app.admin, where, "open oven"), run(app.admin, where, "close oven")]
     kept = note(
@@ -60,8 +60,7 @@ def test_a_consolidated_item_reaches_what_was_merged_into_it(app: App) -> None:
         "Open the oven before you put the soup in it!",
         sources=[{"trajectory_id": runs[1]}],
     )
-    done = app.admin.post("/v1/consolidate", {"namespace": where, "apply": True})
-    assert app.admin.get(f"/v1/operations/{done['id']}")["state"] == "succeeded"
+    finished(app.admin.post("/v1/consolidate", {"namespace": where, "apply": True}))
     trace = app.admin.get(f"/v1/memories/{kept}/provenance")
     reached = {
         r["trajectory_id"] for part in ("own", "merged") for o in trace[part] for r in o["runs"]
