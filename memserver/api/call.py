@@ -19,6 +19,7 @@ from memserver.domain.scope import Namespace, Scope
 from memserver.services.bundle import Services
 
 T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
 IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 # The pattern is only documented here: a key that does not fit has an error of its own.
 IDEMPOTENCY_HEADER = Header(
@@ -39,6 +40,26 @@ class Call:
 
     async def read(self, work: Callable[[], T]) -> T:
         return await run_in_threadpool(work)
+
+    async def show(
+        self, unseal: bool, work: Callable[[], M], *, within: Callable[[], str] | None = None
+    ) -> M:
+        """As `read`; with originals in the place of placeholders where that is asked for, which
+        the key must be allowed. `within` names the namespace of a reply that does not itself."""
+        if not unseal:
+            return await self.read(work)
+        unsealing = self.services.unsealing
+        unsealing.require(self.scope)
+
+        def unsealed() -> M:
+            reply = work()
+            around = [] if within is None else [within()]
+            body = reply.model_dump(mode="json", by_alias=True)
+            return type(reply).model_validate(
+                unsealing.reply(self.scope, body, within=around), by_alias=True
+            )
+
+        return await run_in_threadpool(unsealed)
 
     async def writable(self, path: str) -> Namespace:
         return await run_in_threadpool(self.services.access.writable, self.scope, path)

@@ -79,6 +79,9 @@ class Settings(BaseSettings):
     chat_tokens_a_day: Annotated[
         int, Field(ge=0, description="Tokens of the chat model that a tenant may use in a day.")
     ] = 200_000
+    guardrail_bound: Annotated[
+        float, Field(ge=0, le=1, description="Least lower bound of a guardrail that is used.")
+    ] = 0.5
     language: Annotated[str, Field(description="Stemming of the sparse vectors.")] = "english"
     workers: Annotated[int, Field(ge=1, le=64, description="Operations at a time.")] = 2
     body_limit: Annotated[int, Field(ge=1024, description="Bytes of a request body.")] = (
@@ -129,6 +132,13 @@ class Settings(BaseSettings):
     session_event_bytes: Annotated[
         int, Field(ge=256, description="Bytes of what one event of a session says.")
     ] = 65_536
+    sealing_key: Annotated[
+        str | None,
+        Field(
+            description="Key that encrypts what privacy takes out of texts, or several with commas "
+            "between, of which the first encrypts; without one, nothing of it is kept."
+        ),
+    ] = None
     inherited_share: Annotated[
         float, Field(ge=0, le=1, description="Part of its parent's belief a version starts with.")
     ] = 0.5

@@ -13,10 +13,12 @@ from typing import BinaryIO, cast
 from memserver.domain.backups import Manifest, check
 from memserver.domain.errors import BackupMismatch, Busy, Unavailable
 from memserver.domain.ports import Store
+from memserver.domain.ports.privacy import VectorNames
 from memserver.domain.scope import Scope
 from memserver.services.access import Access
 from memserver.services.gate import Gate
 from memserver.services.indexing import Indexer
+from memserver.services.privacy.protecting import Protecting
 
 DRAINED_S = 30.0
 """How long requests that are under way may take before a restore gives up."""
@@ -45,7 +47,8 @@ class Restored:
 
 class BackingUp:
     """`encoder` is the fingerprint of what makes vectors here, `scratch` a folder for archives
-    under way, `forget` what drops whatever was kept in memory of the state before a restore."""
+    under way, `forget` what drops whatever was kept in memory of the state before a restore.
+    Whoever was erased after an archive was made is erased from it before anyone can read it."""
 
     def __init__(
         self,
@@ -57,6 +60,8 @@ class BackingUp:
         encoder: str,
         scratch: Path,
         forget: Sequence[Callable[[], None]],
+        protecting: Protecting,
+        vector_names: VectorNames,
     ) -> None:
         self._store = store
         self._access = access
@@ -65,6 +70,8 @@ class BackingUp:
         self._encoder = encoder
         self._scratch = scratch
         self._forget = tuple(forget)
+        self._protecting = protecting
+        self._vector_names = vector_names
         self._one_at_a_time = threading.Lock()
 
     def backup(self, scope: Scope) -> Backup:
@@ -116,9 +123,19 @@ class BackingUp:
         return Restored(manifest, documents, self._access.is_valid(scope))
 
     def _swap(self, archive: BinaryIO, manifest: Manifest, *, replace: bool) -> None:
-        self._store.load(archive, manifest, replace=replace)
+        erased = self._store.load(
+            archive,
+            manifest,
+            replace=replace,
+            check=self._protecting.check,
+            vector_names=self._vector_names,
+        )
         for forget in self._forget:
             forget()
+        self._protecting.open(self._store)
+        if erased:
+            # What was restored and taken away again must not lie in free pages.
+            self._store.compact()
 
     def _file(self) -> BinaryIO:
         return cast(BinaryIO, tempfile.TemporaryFile(dir=self._scratch))

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from memserver.domain.changes import Draft, Row, Verb
 from memserver.domain.errors import Invalid
-from memserver.domain.items import Entry, Status, Version, content_hash
+from memserver.domain.items import Entry, Item, Status, Version, content_hash
 from memserver.domain.operations import Operation
 from memserver.domain.ports import Store, TrajectoryFilter, Writer
 from memserver.domain.scope import Namespace, Role, Scope
@@ -69,9 +69,10 @@ class DistillRunner:
         runs = self._runs(scope, operation.namespace)
         proposals = DISTILLERS[step](runs)
         rates = _success(runs)
+        subjects = {run.id: run.subject for run in runs}
 
         def effect(tx: Writer) -> Outcome:
-            rows = self._rows(tx, scope, operation.namespace, proposals, rates)
+            rows = self._rows(tx, scope, operation.namespace, proposals, rates, subjects)
             report = {
                 step: {"runs": len(runs), "proposed": len(proposals), "written": rows.written}
             }
@@ -104,13 +105,14 @@ class DistillRunner:
         namespace: Namespace,
         proposals: Sequence[Proposal],
         success: Mapping[UUID, bool],
+        subjects: Mapping[UUID, str | None],
     ) -> "Rows":
         names = {name for one in proposals for name in _names(namespace, one)}
         known = tx.items_by_id(scope, list(names))
         claimed: set[UUID] = set()
         rows = Rows()
         for proposal in proposals:
-            content = _content(proposal, success)
+            content = replace(_content(proposal, success), subject=_shared(proposal, subjects))
             mine = [n for n in _names(namespace, proposal) if n in known and n not in claimed]
             if mine:
                 claimed.add(mine[0])
@@ -130,8 +132,13 @@ class DistillRunner:
         if known.item.status is not Status.ACTIVE or version.method != content.method:
             return ()
         if version.content_hash != content_hash(content.title, content.body):
-            return self._remembering.next_version(tx, scope, known, content).rows
-        return (_with_provenance(version, content),) if _grew(version, content) else ()
+            following = self._remembering.next_version(tx, scope, known, content).rows
+            return tuple(_about(row, content) for row in following)
+        if not _grew(version, content):
+            return ()
+        grown = _with_provenance(version, content)
+        about = _about(known.item, content)
+        return (grown,) if about == known.item else (grown, about)
 
 
 class Rows:
@@ -180,6 +187,18 @@ def _content(proposal: Proposal, success: Mapping[UUID, bool]) -> Content:
 
 def _success(runs: Sequence[Trajectory]) -> dict[UUID, bool]:
     return {run.id: run.outcome.success for run in runs if run.outcome is not None}
+
+
+def _shared(proposal: Proposal, subjects: Mapping[UUID, str | None]) -> str | None:
+    """The person whom all its runs are about; None where they are about several, and erasure goes
+    by the sources alone."""
+    about = {subjects.get(source.trajectory_id) for source in proposal.sources}
+    return about.pop() if len(about) == 1 else None
+
+
+def _about(row: Row, content: Content) -> Row:
+    """The item's row with the person that its content has now."""
+    return replace(row, subject=content.subject) if isinstance(row, Item) else row
 
 
 def _grew(version: Version, content: Content) -> bool:

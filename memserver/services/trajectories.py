@@ -50,14 +50,15 @@ class Trajectories:
         sent or as feedback has made it since, is left as it is; the same id with another content
         is `IdConflict`, and then nothing is stored. What an `imported` run used on another
         server is kept, and not credited."""
-        runs = [replace(run, sender=scope.key) for run in runs]
+        came = {run.id: run.sent_hash for run in runs}
+        runs = [_as_stored(tx, scope, run) for run in runs]
         stored = tx.trajectories_by_id(scope, [run.id for run in runs])
         fresh: dict[UUID, Trajectory] = {}
         for run in runs:
             known = stored.get(run.id) or fresh.get(run.id)
             if known is None:
                 fresh[run.id] = run
-            elif known.namespace != run.namespace or run.sent_hash not in _hashes(known):
+            elif known.namespace != run.namespace or not _is(known, run, came[run.id]):
                 raise IdConflict("trajectory", run.id)
         existing = tuple(run.id for run in runs if run.id not in fresh)
         ids = tuple(run.id for run in runs)
@@ -216,6 +217,19 @@ class Trajectories:
     ) -> FeedbackStored:
         change = tx.apply(_draft(scope, Verb.FEEDBACK, "outcome reported", *rows)) if rows else None
         return FeedbackStored(len(credited.outcomes), len(credited.retractions), change)
+
+
+def _as_stored(tx: Writer, scope: Scope, run: Trajectory) -> Trajectory:
+    """By whom it came, and without what must not be stored. Its hash is over what is left: one
+    over the original would let somebody with the database try values out."""
+    kept = tx.protected([run.namespace], run)
+    return replace(kept if kept is run else as_sent(kept), sender=scope.key)
+
+
+def _is(known: Trajectory, run: Trajectory, came: str) -> bool:
+    """Whether it is the same run, also where the namespace has changed since in what it takes out
+    of texts; `came` is the hash over what was sent now."""
+    return not _hashes(known).isdisjoint((run.sent_hash, came))
 
 
 def _hashes(run: Trajectory) -> frozenset[str]:

@@ -153,6 +153,11 @@ def vector_name(window: str) -> str:
     return _digest(window).hex()
 
 
+def vector_names(encoder: Encoder, text: str) -> list[str]:
+    """Under which SQL keeps the vectors of an indexed text, a window each."""
+    return [vector_name(window) for window in encoder.windows(text)]
+
+
 def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 

@@ -55,6 +55,8 @@ def _in_utc(moment: datetime) -> datetime:
 
 Time = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 """A time with its offset, kept in UTC. Naive times are refused."""
+Subject = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+"""The person whom something is about, by a name of the sender's own."""
 ShortText = Annotated[str, StringConstraints(max_length=500)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

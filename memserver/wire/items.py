@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field, StringConstraints, ValidationError, model_validator
 
-from memserver.wire.base import Model, NamespacePath, Receipt, ShortText, Time, Unit
+from memserver.wire.base import Model, NamespacePath, Receipt, ShortText, Subject, Time, Unit
 
 Kind = Literal[
     "skill",
@@ -104,11 +104,13 @@ class _Content(Model):
     sources: Annotated[list[Source], Field(max_length=1_000)] = Field(default_factory=list)
     metadata: dict[str, Any] = Field(default_factory=dict)
     valid_from: Time | None = None
+    subject: Subject | None = None
 
 
 class NewMemory(_Content):
     """A memory to keep. Its body has the shape of its kind; content that the namespace already
-    holds is not stored twice, and a new value of a fact's (entity, key) is a new version."""
+    holds is not stored twice, and a new value of a fact's (entity, key) is a new version.
+    `subject` is the person whom it is about: erasure goes by it."""
 
     namespace: NamespacePath
     kind: MemoryKind = "note"
@@ -189,6 +191,7 @@ class Item(Model):
     created_at: AwareDatetime
     merged_into: UUID | None
     version: Version
+    subject: str | None = None
 
 
 class ItemStored(Receipt):

@@ -5,7 +5,16 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
-from memserver.wire.base import Finite, Model, NamespacePath, Receipt, ShortText, Time, Unit
+from memserver.wire.base import (
+    Finite,
+    Model,
+    NamespacePath,
+    Receipt,
+    ShortText,
+    Subject,
+    Time,
+    Unit,
+)
 
 OutcomeSource = Literal["environment", "judge", "human", "agent"]
 
@@ -34,7 +43,8 @@ class Outcome(Model):
 class Run(Model):
     """One run of one task. Mint the id yourself (`memserver.ids.uuid7`) and a retry is
     harmless. `used` are the item versions that the agent used; leave it out and every version
-    that was packed for the run is credited."""
+    that was packed for the run is credited. `subject` is the person whom the run is about, by a
+    name of yours that says no more than it must: erasure goes by it."""
 
     id: UUID | None = None
     task: Task
@@ -45,6 +55,7 @@ class Run(Model):
     mistakes: Annotated[list[str], Field(max_length=1_000)] = Field(default_factory=list)
     metadata: dict[str, Any] = Field(default_factory=dict)
     created_at: Time | None = None
+    subject: Subject | None = None
 
 
 class NewTrajectory(Run):
@@ -67,6 +78,7 @@ class Trajectory(Model):
     mistakes: list[str]
     metadata: dict[str, Any]
     created_at: AwareDatetime
+    subject: str | None = None
 
 
 class TrajectoryStored(Receipt):

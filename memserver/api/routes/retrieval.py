@@ -14,4 +14,6 @@ async def retrieve(sent: RetrieveRequest, call: CallDep) -> Retrieved:
     """What helps the task at hand, best first, within the token budget; for each item why it
     is there. `retrieval_id` is what feedback refers to."""
     query = parsing.query(sent)
-    return await call.read(lambda: shaping.retrieved(call.services.retrieve(call.scope, query)))
+    return await call.show(
+        sent.unseal, lambda: shaping.retrieved(call.services.retrieve(call.scope, query))
+    )

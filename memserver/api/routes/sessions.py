@@ -29,8 +29,8 @@ from memserver.wire.sessions import (
     EventsStored,
     NewEvents,
     Proposal,
-    SessionDetails,
     SessionDeleted,
+    SessionDetails,
     SessionEnded,
     SessionEvent,
     SessionState,
@@ -58,7 +58,9 @@ async def add_events(session_id: UUID, sent: NewEvents, call: WriteCallDep) -> R
 
 
 @router.get("")
-async def list_sessions(query: Annotated[SessionQuery, Query()], call: CallDep) -> Page[SessionDetails]:
+async def list_sessions(
+    query: Annotated[SessionQuery, Query()], call: CallDep
+) -> Page[SessionDetails]:
     """The sessions of a namespace, oldest first."""
 
     def read() -> Page[SessionDetails]:

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 from memserver.api import parsing, shaping
 from memserver.api.call import CallDep, WriteCallDep
-from memserver.api.queries import ImportQuery, TrajectoryQuery, WriteQuery
+from memserver.api.queries import ImportQuery, TrajectoryQuery, UnsealQuery, WriteQuery
 from memserver.domain.ports import TrajectoryFilter
 from memserver.services.importers import IMPORTERS
 from memserver.wire.base import Page, Receipt
@@ -96,14 +96,17 @@ async def list_trajectories(
         found = call.services.trajectories.list(call.scope, where, page)
         return shaping.page(found, shaping.trajectory)
 
-    return await call.read(read)
+    return await call.show(query.unseal, read)
 
 
 @router.get("/trajectories/{trajectory_id}")
-async def get_trajectory(trajectory_id: UUID, call: CallDep) -> Trajectory:
+async def get_trajectory(
+    trajectory_id: UUID, query: Annotated[UnsealQuery, Query()], call: CallDep
+) -> Trajectory:
     """One run, whole."""
-    return shaping.trajectory(
-        await call.read(lambda: call.services.trajectories.get(call.scope, trajectory_id))
+    return await call.show(
+        query.unseal,
+        lambda: shaping.trajectory(call.services.trajectories.get(call.scope, trajectory_id)),
     )
 
 

@@ -19,6 +19,7 @@ def run_row(run: Trajectory, wording: Wording) -> Row:
         "mistakes": [wording.text(mistake) for mistake in run.mistakes],
         "metadata": wording.value(run.metadata),
         "created_at": run.created_at.isoformat(),
+        **({} if run.subject is None else {"subject": wording.label(run.subject)}),
     }
 
 

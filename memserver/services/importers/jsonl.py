@@ -42,6 +42,7 @@ def _text(value: Any) -> str:
 
 
 _Short = Annotated[str, StringConstraints(max_length=500)]
+_Subject = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 _Id = Annotated[UUID, Field(strict=False), BeforeValidator(_text)]
 _Time = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_text)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -84,6 +85,7 @@ class _RunLine(_Strict):
     mistakes: Annotated[list[str], Field(max_length=1_000)] = []
     metadata: dict[str, Any] = {}
     created_at: _Time | None = None
+    subject: _Subject | None = None
 
 
 def read_jsonl(data: bytes, namespace: Namespace, clock: Clock) -> Iterator[Trajectory]:
@@ -114,7 +116,7 @@ def _read(line: bytes, namespace: Namespace, now: datetime) -> Trajectory:
         run = _RunLine.model_validate(value)
     except ValidationError as fault:
         raise Unreadable(first_fault(fault)) from fault
-    sent = run.model_dump(mode="json", exclude={"id", "created_at"})
+    sent = run.model_dump(mode="json", exclude={"id", "created_at"} | ({"subject"} if run.subject is None else set()))
     stored = Trajectory(
         id=run.id or content_id("jsonl", namespace, sent),
         namespace=namespace,
@@ -126,5 +128,6 @@ def _read(line: bytes, namespace: Namespace, now: datetime) -> Trajectory:
         created_at=run.created_at or now,
         mistakes=tuple(run.mistakes),
         metadata=run.metadata,
+        subject=run.subject,
     )
     return as_sent(stored)

@@ -8,6 +8,9 @@ from typing import Any
 from memserver.domain.items import FactBody
 from memserver.domain.scope import Namespace
 
+_KEPT = frozenset({"subject"})
+"""A person is named as the sender names them, or erasure would not find them again."""
+
 Change = Callable[[str], str]
 ChangeNamed = Callable[[str, str], str]
 
@@ -69,4 +72,4 @@ class Walk:
 
 @cache
 def _names(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind) if field.init)
+    return tuple(field.name for field in fields(kind) if field.init and field.name not in _KEPT)
