@@ -16,6 +16,7 @@ from memserver.cli import (
     policies,
     recall,
     server,
+    sessions,
     transfer,
     upkeep,
 )
@@ -75,6 +76,13 @@ def build(
             {"create": keys.create, "list": keys.list_keys, "revoke": keys.revoke},
         ),
         name="keys",
+    )
+    app.add_typer(
+        _group(
+            "Working memories, as their agents read them.",
+            {"list": sessions.list_sessions, "state": sessions.state},
+        ),
+        name="session",
     )
     app.command("decision")(policies.decision)
     app.add_typer(

@@ -124,9 +124,13 @@ def test_a_session_ends_with_its_block(told: Any, server: Any) -> None:
 
 
 def test_a_session_that_an_exception_left_goes_on(told: Any, server: Any) -> None:
-    with pytest.raises(RuntimeError), told as session:
-        session.say("hello")
-        raise RuntimeError
+    def interrupted() -> None:
+        with told as session:
+            session.say("hello")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        interrupted()
     assert len(server.requests) == 1
 
 
