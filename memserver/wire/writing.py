@@ -53,8 +53,9 @@ class Remember(Model):
     """What was said: exactly one of `text`, `messages` and `facts`.
 
     `at` is when it was said (by default now), in `time_zone` (by default the namespace's).
-    `messages` belong to a `session` and go on where it ended; `keep_turns: false` keeps only the
-    facts in them. `subject` is the person whom it is about.
+    `messages` belong to a `session` and go on where it ended; `keep_turns: false` keeps the
+    facts in them, and as notes what was not understood, but not the messages themselves.
+    `subject` is the person whom it is about.
     """
 
     namespace: NamespacePath
