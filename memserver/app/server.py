@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,9 @@ from memserver.services.distilling import Distilling, DistillRunner
 from memserver.services.entities import Entities
 from memserver.services.erasing import EraseRunner, Erasing
 from memserver.services.exporting.export import Exporting
+from memserver.services.forgetting import Forgetting
 from memserver.services.gate import Gate
+from memserver.services.grepping.grep import Grepping
 from memserver.services.guarding.guarding import Guarding
 from memserver.services.housekeeping import Housekeeping, Keeping
 from memserver.services.indexing import Indexer, check_encoder
@@ -54,6 +57,7 @@ from memserver.services.reindexing import Reindexing, ReindexRunner
 from memserver.services.remembering import Remembering
 from memserver.services.restoring import Restoring
 from memserver.services.retrieval.retrieve import Retrieve
+from memserver.services.scheduling import Scheduling
 from memserver.services.sessions.ending import Ending
 from memserver.services.sessions.reading import Sessions
 from memserver.services.sessions.recording import Recording
@@ -264,12 +268,16 @@ class Server:
             most_events=self.settings.session_events,
             most_bytes=self.settings.session_event_bytes,
         )
+        consolidating = Consolidating(operations)
+        forgetting = Forgetting(store, clock=utc_now)
+        scheduling = Scheduling(store, consolidating, clock=utc_now)
         housekeeping = Housekeeping(
             store,
             policies,
             Keeping(days=self.settings.decisions_kept_days, most=self.settings.decisions_kept),
             clock=utc_now,
             every_s=self.settings.housekeeping_s,
+            also=[forgetting.expire, forgetting.bound, scheduling.consolidate],
         )
         gate = Gate()
         caches += [
@@ -303,13 +311,14 @@ class Server:
             erasing=Erasing(store, access, operations),
             entities=Entities(store, clock=utc_now),
             retrieve=retrieve,
+            grep=Grepping(store, access, clock=time.monotonic),
             policies=policies,
             exploring=Exploring(store, access),
             overview=Overviewing(store),
             housekeeping=housekeeping,
             settling=Settling(store, access),
             distilling=Distilling(operations),
-            consolidating=Consolidating(operations),
+            consolidating=consolidating,
             reindexing=Reindexing(operations, access),
             changing=Changing(store),
             exporting=Exporting(

@@ -24,26 +24,53 @@ REPLACES = "replaces"
 """Under this key a replacement's metadata names the items that it stands for."""
 
 
-def consolidated(
+def still_fitting(
     tx: Writer,
     scope: Scope,
     plan: Plan,
     heads: Mapping[UUID, UUID],
     *,
-    plan_id: UUID,
-    now: datetime,
-) -> list[Row]:
-    """Raises `PlanOutdated` where an item that the plan touches, or merges into, has changed since
-    it stood at `heads`."""
+    read_before: UUID | None,
+) -> Plan:
+    """The plan without the transitions that touch, or merge into, an item which has changed since
+    it stood at `heads`. Where the plan was read before, which `read_before` names, that raises
+    `PlanOutdated`."""
     found = tx.items_by_id(scope, list(heads))
-    for item_id, head in heads.items():
-        entry = found.get(item_id)
-        if entry is None or entry.item.status is not Status.ACTIVE or entry.item.head != head:
-            raise PlanOutdated(plan_id)
+    changed = {
+        item
+        for item, head in heads.items()
+        if (entry := found.get(item)) is None
+        or entry.item.status is not Status.ACTIVE
+        or entry.item.head != head
+    }
+    if not changed:
+        return plan
+    if read_before is not None:
+        raise PlanOutdated(read_before)
+    lost = {heads[item] for item in changed}
+    lost |= {made.version for made in plan.replacements if changed & set(made.replaces)}
+    actions = tuple(
+        action for action in plan.actions if action.item not in changed and action.into not in lost
+    )
+    gone = {action.item for action in plan.actions} - {action.item for action in actions}
+    return replace(
+        plan,
+        actions=actions,
+        kept=tuple(sorted({*plan.kept, *gone})),
+        replacements=tuple(made for made in plan.replacements if made.version not in lost),
+    )
+
+
+def consolidated(tx: Writer, scope: Scope, plan: Plan, *, now: datetime) -> list[Row]:
+    """What a plan that fits comes to."""
+    touched = [action.item for action in plan.actions]
+    targets = [action.into for action in plan.actions if action.into is not None]
+    found = tx.items_by_id(scope, touched)
+    by_head = tx.entries_by_version(scope, targets)
     rows: list[Row] = []
     for made in plan.replacements:
         rows += _replacement(made, [found[item] for item in made.replaces], now=now)
-    rows += _pasts(tx, scope, plan, found, now=now)
+    rows += _pasts(tx, scope, plan, by_head, now=now)
     rows += [
         replace(
             found[action.item].item,
@@ -119,24 +146,26 @@ def _metadata(made: Replacement, members: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _pasts(
-    tx: Writer, scope: Scope, plan: Plan, found: Mapping[UUID, Entry], *, now: datetime
+    tx: Writer, scope: Scope, plan: Plan, by_head: Mapping[UUID, Entry], *, now: datetime
 ) -> list[Row]:
     """For each fact that others are merged into, their values as closed versions of its own."""
-    by_head = {entry.version.id: entry for entry in found.values()}
     taken: dict[UUID, list[UUID]] = defaultdict(list)
     for action in plan.actions:
         into = None if action.into is None else by_head.get(action.into)
-        if into is not None and isinstance(into.version.body, FactBody):
-            taken[into.item.id].append(action.item)
+        if action.into is not None and into is not None and isinstance(into.version.body, FactBody):
+            taken[action.into].append(action.item)
     rows: list[Row] = []
-    for item, others in taken.items():
-        own = tx.versions(scope, item)
+    for head, others in taken.items():
+        by = by_head[head]
+        own = tx.versions(scope, by.item.id)
         past = [version for other in others for version in tx.versions(scope, other)]
         woven = history(own, past, now=now)
         rows += woven.changed
         number = max(version.number for version in own)
-        for place, version in enumerate(woven.added, 1):
-            rows.append(_taken_over(version, found[item], number + place, now=now))
+        rows += [
+            _taken_over(version, by, number + place, now=now)
+            for place, version in enumerate(woven.added, 1)
+        ]
     return rows
 
 

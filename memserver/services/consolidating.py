@@ -7,19 +7,18 @@ from uuid import UUID
 
 import numpy as np
 
-from memserver.domain.changes import Draft, Verb
+from memserver.domain.changes import Change, Draft, Row, Verb
 from memserver.domain.errors import Invalid, OperationNotFound
-from memserver.domain.evidence import total
-from memserver.domain.items import Status
 from memserver.domain.operations import Operation, State
-from memserver.domain.ports import Clock, Encoder, ItemFilter, Store, Writer
+from memserver.domain.ports import Clock, Encoder, Store, Writer
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.trajectories import Trajectory
-from memserver.services.consolidated_rows import consolidated
+from memserver.services.consolidated_rows import consolidated, still_fitting
 from memserver.services.distilling import scope_of
+from memserver.services.forgetting import archived, is_expired, to_evict
 from memserver.services.operation_runner import Effect, Outcome
 from memserver.services.operations import OperationService
-from memserver.services.paging import every
+from memserver.services.rated import rated_items
 from memserver_skills.consolidate import plan as make_plan
 from memserver_skills.plans import NearDuplicates, Plan, Rated
 
@@ -50,10 +49,13 @@ class Consolidating:
         *,
         apply: bool,
         plan: UUID | None,
+        because: str | None = None,
     ) -> Operation:
         """Asks for a plan, for a plan and its application, or for the application of a plan
-        that was made before. Raises `NoSuchPlan`."""
+        that was made before; `because` says what for, where nobody asked. Raises `NoSuchPlan`."""
         params: dict[str, Any] = {"apply": apply or plan is not None}
+        if because is not None:
+            params["because"] = because
         if plan is not None:
             made = tx.operation(scope, plan)
             if made is None:
@@ -94,12 +96,14 @@ class ConsolidateRunner:
 
     def _report(self, operation: Operation) -> dict[str, Any]:
         """A plan for what is there now, as JSON."""
-        scope = scope_of(operation)
-        entries = self._entries(scope, operation.namespace)
+        scope, now = scope_of(operation), self._clock()
+        with self._store.reading() as reader:
+            found = rated_items(reader, scope, operation.namespace)
+        entries = [one for one in found if not is_expired(one.entry.item.expires_at, now)]
         made = make_plan(
             entries,
             near=self._near(entries),
-            now=self._clock(),
+            now=now,
             trace=lambda run: self._run(scope, run),
         )
         return {**made.to_json(), "heads": _heads(entries, made)}
@@ -122,40 +126,59 @@ class ConsolidateRunner:
         plan = Plan.from_json(report)
         scope = scope_of(operation)
 
+        heads = {UUID(item): UUID(head) for item, head in report["heads"].items()}
+        # A plan that somebody has read is carried out as it was read, or not at all. One that was
+        # made just now leaves out what has changed since: there the next one finds it.
+        read_before = plan_id if named is not None else None
+
         def effect(tx: Writer) -> Outcome:
-            heads = {UUID(item): UUID(head) for item, head in report["heads"].items()}
-            rows = consolidated(tx, scope, plan, heads, plan_id=plan_id, now=self._clock())
+            fits = still_fitting(tx, scope, plan, heads, read_before=read_before)
             found = {key: report[key] for key in TOLD if key in report}
-            if not rows:
-                return Outcome(report={**found, "applied": 0}, note="nothing to do")
-            change = tx.apply(
-                Draft(
-                    tenant=scope.tenant,
-                    verb=Verb.CONSOLIDATE,
-                    actor=scope.key,
-                    reason=f"consolidated {plan.before} items to {plan.after}",
-                    puts=tuple(rows),
-                    operation=operation.id,
-                )
-            )
+            found |= {"skipped": len(plan.actions) - len(fits.actions), **_because(operation)}
+            rows = consolidated(tx, scope, fits, now=self._clock())
+            change = self._change(tx, operation, fits, rows) if rows else None
+            evicted = self._evicted(tx, operation)
             return Outcome(
-                report={**found, "applied": len(plan.actions)}, change_id=change.id, note="applied"
+                report={**found, "applied": len(fits.actions), "evicted": evicted},
+                change_id=None if change is None else change.id,
+                note="nothing to do" if change is None else "applied",
             )
 
         return effect
 
-    def _entries(self, scope: Scope, namespace: Namespace) -> list[Rated]:
-        where = ItemFilter((namespace.id,), statuses=(Status.ACTIVE,))
-        with self._store.reading() as reader:
-            entries = list(every(lambda page: reader.items(scope, where, page)))
-            rated: list[Rated] = []
-            for start in range(0, len(entries), VECTORS_A_READ):
-                part = entries[start : start + VECTORS_A_READ]
-                beliefs = reader.beliefs(scope, [entry.version.id for entry in part])
-                rated += [
-                    Rated(e, total(e.version.id, beliefs.get(e.version.id, ()))) for e in part
-                ]
-        return rated
+    def _change(self, tx: Writer, operation: Operation, plan: Plan, rows: Sequence[Row]) -> Change:
+        return tx.apply(
+            Draft(
+                tenant=operation.tenant,
+                verb=Verb.CONSOLIDATE,
+                actor=operation.requested_by,
+                reason=f"consolidated {plan.before} items to {plan.after}",
+                puts=tuple(rows),
+                operation=operation.id,
+            )
+        )
+
+    def _evicted(self, tx: Writer, operation: Operation) -> list[dict[str, str]]:
+        """What the namespace's bound leaves no room for even now goes by a change of its own."""
+        settings = tx.namespace_settings(operation.namespace)
+        if settings.most_items is None:
+            return []
+        if tx.active_items(operation.namespace) <= settings.most_items:
+            return []
+        scope = scope_of(operation)
+        found = to_evict(tx, scope, settings, now=self._clock())
+        entries = tx.items_by_id(scope, [one.item for one in found.gone])
+        tx.apply(
+            Draft(
+                tenant=operation.tenant,
+                verb=Verb.EVICT,
+                actor=operation.requested_by,
+                reason=f"{len(found.gone)} items past the {settings.most_items} that it may hold",
+                puts=tuple(archived(entry.item) for entry in entries.values()),
+                operation=operation.id,
+            )
+        )
+        return [{"item": str(one.item), "reason": one.reason} for one in found.gone]
 
     def _near(self, entries: Sequence[Rated]) -> NearDuplicates:
         """Cosines of the vectors that the indexer kept; nothing is embedded for this."""
@@ -190,3 +213,8 @@ def _heads(entries: Sequence[Rated], plan: Plan) -> dict[str, str]:
         for rated in entries
         if rated.item in touched or rated.version in targets
     }
+
+
+def _because(operation: Operation) -> dict[str, str]:
+    why = operation.params.get("because")
+    return {} if why is None else {"because": why}

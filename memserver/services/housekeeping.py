@@ -1,24 +1,23 @@
 """What the server does by itself, every now and then: it watches the policies that serve and takes
-back one that does harm, and it forgets decisions that have been kept long enough."""
+back one that does harm, it forgets decisions that have been kept long enough, and whatever else it
+is given to look after."""
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from uuid import UUID
 
-from memserver.domain.policies import Policy, PolicyRole
+from memserver.domain.policies import PolicyRole
 from memserver.domain.ports import Clock, Store, Writer
-from memserver.domain.scope import EVERYTHING, Namespace, Role, Scope
+from memserver.domain.scope import Namespace
+from memserver.services.own_work import as_server
 from memserver.services.policies.lifecycle import Lifecycle, Moved
 from memserver.services.policies.watching import Trial, Verdict, can_fail, trial
 
 logger = logging.getLogger(__name__)
 
-SERVER = UUID(int=0)
-"""The actor of what nobody asked for."""
 FORGOTTEN_TOGETHER = 1_000
 FORGETS_EVERY = timedelta(minutes=10)
 """Looking for decisions to forget counts all of them."""
@@ -33,8 +32,8 @@ class Keeping:
 
 
 class Housekeeping:
-    """One thread; `look` does everything once. A part that fails is logged and tried again at
-    the next look, and keeps no other from being done."""
+    """One thread; `look` does everything once, what is handed in as `also` too. A part that fails
+    is logged and tried again at the next look, and keeps no other from being done."""
 
     def __init__(
         self,
@@ -44,12 +43,14 @@ class Housekeeping:
         *,
         clock: Clock,
         every_s: float,
+        also: Sequence[Callable[[], object]] = (),
     ) -> None:
         self._store = store
         self._lifecycle = lifecycle
         self._keeping = keeping
         self._clock = clock
         self._every_s = every_s
+        self._also = tuple(also)
         self._guarded_at: int | None = None
         self._stopping = threading.Event()
         self._forget_at: datetime | None = None
@@ -68,7 +69,7 @@ class Housekeeping:
             self._thread.join()
 
     def look(self) -> None:
-        parts: list[Callable[[], object]] = [self.guard]
+        parts: list[Callable[[], object]] = [self.guard, *self._also]
         if self._forget_at is None or self._clock() >= self._forget_at:
             self._forget_at = self._clock() + FORGETS_EVERY
             parts.append(self.forget)
@@ -131,13 +132,8 @@ class Housekeeping:
         return gone
 
     def _demote(self, failed: Trial, tx: Writer) -> Moved | None:
-        return self._lifecycle.demote(tx, as_server(failed.policy), failed)
+        return self._lifecycle.demote(tx, as_server(failed.policy.namespace), failed)
 
     def _run(self) -> None:
         while not self._stopping.wait(self._every_s):
             self.look()
-
-
-def as_server(policy: Policy) -> Scope:
-    """The server itself, in a policy's tenant."""
-    return Scope(policy.namespace.tenant, SERVER, Role.ADMIN, (EVERYTHING,))

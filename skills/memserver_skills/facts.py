@@ -97,9 +97,7 @@ def history(own: Sequence[Version], others: Sequence[Version], *, now: datetime)
         if after is not None and (ends is None or ends > after.valid_from):
             ends = after.valid_from
         closed = (
-            version
-            if ends == version.valid_to
-            else replace(version, valid_to=ends, closed_at=now)
+            version if ends == version.valid_to else replace(version, valid_to=ends, closed_at=now)
         )
         if version.id not in mine:
             if ends is None or ends > version.valid_from:

@@ -16,8 +16,10 @@ from memserver.domain.namespace_settings import NamespaceSettings
 from memserver.domain.operations import Operation, State
 from memserver.domain.policies import Exploration, Policy, PolicyRole, ScoredRun
 from memserver.domain.ports.arms import ArmReader
+from memserver.domain.ports.corpus import CorpusReader
 from memserver.domain.ports.entities import EntityReader
 from memserver.domain.ports.index import NEVER
+from memserver.domain.ports.keeping import KeepingReader
 from memserver.domain.ports.model_use import ModelUseReads, ModelUseWrites
 from memserver.domain.ports.paging import Page, PageRequest
 from memserver.domain.ports.privacy import (
@@ -140,7 +142,16 @@ class Document:
     closed: int = NEVER
 
 
-class Reader(ArmReader, EntityReader, ModelUseReads, PrivacyReader, SessionReader, Protocol):
+class Reader(
+    ArmReader,
+    EntityReader,
+    KeepingReader,
+    ModelUseReads,
+    PrivacyReader,
+    SessionReader,
+    CorpusReader,
+    Protocol,
+):
     """A consistent view. Methods that take a `scope` see only what its grants reach: rows
     outside are as if they were not there. Filtering happens in SQL, by namespace id."""
 

@@ -105,6 +105,7 @@ def of_entry(entry: Entry, arms: Mapping[str, Standing], belief: Belief, goal: s
         source_success_rate=_rate(version.metadata.get(SOURCE_SUCCESS_RATE)),
         grounded=grounded is not None,
         turn=version.turn,
+        expires_at=item.expires_at,
     )
 
 

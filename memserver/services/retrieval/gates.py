@@ -35,6 +35,11 @@ def _inactive(candidate: Candidate, _: Circumstances) -> bool:
     return candidate.status != Status.ACTIVE
 
 
+def _expired(candidate: Candidate, at: Circumstances) -> bool:
+    """Whatever time a question is about: what was to be forgotten by now is."""
+    return candidate.expires_at is not None and candidate.expires_at <= at.now
+
+
 def _out_of_time(candidate: Candidate, at: Circumstances) -> bool:
     if at.frame is not None:
         return not at.frame.admits(candidate)
@@ -68,6 +73,7 @@ def _stems_only_from(candidate: Candidate, runs: frozenset[UUID]) -> bool:
 
 GATES: dict[str, Refuses] = {
     "inactive": _inactive,
+    "expired": _expired,
     "out_of_time": _out_of_time,
     "own_run": _of_own_run,
     "excluded_task": _of_excluded_task,

@@ -58,8 +58,9 @@ class Candidate:
     """One thing found: an item's version, or a run. `document` is the version's or the run's
     id, `id` the item's or the run's; `fused` is the score that the arms' ranks add up to.
     `indexed` is the text whose vector the index holds, before any slot was filled. `parts` says
-    what a rerank made of it, in plain words; `worth` is the built-in policy's score where something
-    else than arms and outcomes has set it."""
+    what a rerank made of it, in plain words; `decay` is what time has left of its standing; `worth`
+    is the built-in policy's score, decay and all, where something else than arms and outcomes has
+    set it."""
 
     document: UUID
     id: UUID
@@ -81,6 +82,8 @@ class Candidate:
     source_success_rate: float = 0.0
     grounded: bool = False
     turn: Turn | None = None
+    expires_at: datetime | None = None
+    decay: float = 1.0
     parts: Mapping[str, float] = field(default_factory=dict)
     worth: float | None = None
 

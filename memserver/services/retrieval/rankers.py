@@ -119,4 +119,5 @@ def worth(candidate: Candidate) -> float:
     """What the built-in policy ranks by."""
     if candidate.worth is not None:
         return candidate.worth
-    return candidate.fused * (0.5 + candidate.belief.mean) * (1 + candidate.grounded)
+    moved = candidate.fused * (0.5 + candidate.belief.mean) * (1 + candidate.grounded)
+    return moved * candidate.decay

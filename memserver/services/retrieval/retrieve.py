@@ -14,6 +14,7 @@ from memserver.domain.ports import Clock, Encoder, Hit, Reader, SparseEncoder, S
 from memserver.domain.ports.meter import Meter
 from memserver.domain.scope import Namespace, Scope
 from memserver.services.access import Access
+from memserver.services.forgetting import decayed
 from memserver.services.retrieval import arms, candidates, fusion, gates, mixing, packing
 from memserver.services.retrieval.describing import Describing
 from memserver.services.retrieval.neighbours import around
@@ -146,6 +147,9 @@ class Retrieve:
             )
             if arms.meets(candidate, query)
         ]
+        if query.frame is None:
+            half_lives = reader.half_lives([namespace.id for namespace in asked.namespaces])
+            loaded = decayed(loaded, half_lives, now=asked.at) if half_lives else loaded
         if not query.preset.rerank:
             return loaded
         return reranked(loaded, reaches(found, arms.depth(query)), query.text)

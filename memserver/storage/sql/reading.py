@@ -2,11 +2,13 @@
 
 from memserver.storage.sql.access_reads import AccessReads
 from memserver.storage.sql.arm_reads import ArmReads
+from memserver.storage.sql.corpus_reads import CorpusReads
 from memserver.storage.sql.decision_reads import DecisionReads
 from memserver.storage.sql.entity_reads import EntityReads
 from memserver.storage.sql.evidence_reads import EvidenceReads
 from memserver.storage.sql.history_reads import HistoryReads
 from memserver.storage.sql.index_reads import IndexReads
+from memserver.storage.sql.keeping_reads import KeepingReads
 from memserver.storage.sql.log_reads import LogReads
 from memserver.storage.sql.model_use_rows import ModelUseReads
 from memserver.storage.sql.policy_reads import PolicyReads
@@ -18,12 +20,14 @@ from memserver.storage.sql.settings_reads import SettingsReads
 class SqlReader(
     AccessReads,
     HistoryReads,
+    CorpusReads,
     EvidenceReads,
     DecisionReads,
     PolicyReads,
     ArmReads,
     EntityReads,
     SettingsReads,
+    KeepingReads,
     SessionReads,
     ModelUseReads,
     PrivacyReads,
