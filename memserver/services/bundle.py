@@ -13,6 +13,7 @@ from memserver.services.entities import Entities
 from memserver.services.erasing import Erasing
 from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
+from memserver.services.grepping.grep import Grepping
 from memserver.services.guarding.guarding import Guarding
 from memserver.services.housekeeping import Housekeeping
 from memserver.services.indexing import Indexer
@@ -51,6 +52,7 @@ class Services:
     unsealing: Unsealing
     erasing: Erasing
     retrieve: Retrieve
+    grep: Grepping
     policies: Lifecycle
     exploring: Exploring
     overview: Overviewing

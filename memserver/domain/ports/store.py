@@ -51,11 +51,13 @@ class TrajectoryFilter:
 
 @dataclass(frozen=True, slots=True)
 class ItemFilter:
-    """`namespaces` as above; empty `kinds` or `statuses` means any."""
+    """`namespaces` as above; empty `kinds` or `statuses` means any. With `live_at` those stay out
+    that have expired by then."""
 
     namespaces: tuple[int, ...]
     kinds: tuple[Kind, ...] = ()
     statuses: tuple[Status, ...] = ()
+    live_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """Stored texts as numbered lines, and what is shown of them."""
 
+import json
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from memserver.domain.sessions.events import Message, SessionEvent, ToolCall, ToolResult
 from memserver.domain.trajectories import Trajectory
 from memserver.services.grepping.pattern import Found, Matcher
 
@@ -18,10 +20,12 @@ JOINERS = "\u200d\ufe0e\ufe0f"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a text. Of a run, `part` says what it belongs to (`goal`, `observation`,
-    `action`) and `step` to which step, from 0."""
+    """One line of a text, its `number` counted from 1 within its part. Of a run, `part` says what
+    it belongs to (`goal`, `observation`, `action`) and `step` to which step, from 0; of a session,
+    which kind of event, and its number."""
 
     text: str
+    number: int
     part: str = "text"
     step: int | None = None
 
@@ -36,30 +40,47 @@ class Shown:
     cut: bool = False
 
 
-def lines_of(text: str) -> list[Line]:
-    return [Line(line) for line in _split(text)]
+def lines_of(text: str, part: str = "text", step: int | None = None) -> list[Line]:
+    texts = text.replace("\r\n", "\n").split("\n")
+    return [Line(line, number, part, step) for number, line in enumerate(texts, 1)]
 
 
 def lines_of_run(run: Trajectory) -> list[Line]:
     """Goal, then what was observed and done, step by step."""
-    lines = [Line(line, "goal") for line in _split(run.task.goal)]
+    lines = lines_of(run.task.goal, "goal")
     for number, step in enumerate(run.steps):
         for part, text in (("observation", step.observation), ("action", step.action)):
             if text:
-                lines += [Line(line, part, number) for line in _split(text)]
+                lines += lines_of(text, part, number)
     return lines
 
 
-def matches(lines: Sequence[Line], matcher: Matcher) -> Iterator[tuple[int, Found] | None]:
-    """The index of each line that matches, with its first match; None in between, about every
-    `BLOCK` characters, so that a caller can watch the time."""
-    for start, end in _blocks(lines):
+def lines_of_event(event: SessionEvent) -> list[Line]:
+    """What was said, called or answered; nothing of the other events."""
+    match event.payload:
+        case Message(text=text):
+            return lines_of(text, "message", event.seq)
+        case ToolResult(text=text):
+            return lines_of(text, "result", event.seq)
+        case ToolCall(name=name, arguments=arguments):
+            said = json.dumps(dict(arguments), ensure_ascii=False)
+            return lines_of(f"{name} {said}", "call", event.seq)
+        case _:
+            return []
+
+
+def matches(
+    lines: Sequence[Line], matcher: Matcher, *, first: int = 0, last: int | None = None
+) -> Iterator[tuple[int, Found | None]]:
+    """The index of each line of [first, last) that matches, with its first match; and after about
+    every `BLOCK` characters that of the last line that is done, without one."""
+    for start, end in _blocks(lines, first, len(lines) if last is None else last):
         if matcher.may_occur("\n".join(line.text for line in lines[start:end])):
             for index in range(start, end):
                 found = matcher.find(lines[index].text)
                 if found is not None:
                     yield index, found
-        yield None
+        yield end - 1, None
 
 
 def shown(line: str, found: Found | None = None) -> Shown:
@@ -70,22 +91,18 @@ def shown(line: str, found: Found | None = None) -> Shown:
     start = 0 if found is None else max(0, min(found.start - LEAD, len(line) - SHOWN))
     start = _whole(line, start)
     end = _whole(line, min(start + SHOWN, len(line)))
-    return Shown(line[start:end] if end > start else line[start : start + SHOWN], start, cut=True)
+    return Shown(line[start:end], start, cut=True)
 
 
-def _split(text: str) -> list[str]:
-    return text.replace("\r\n", "\n").split("\n")
-
-
-def _blocks(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    start = size = 0
-    for index, line in enumerate(lines):
-        size += len(line.text) + 1
+def _blocks(lines: Sequence[Line], first: int, last: int) -> Iterator[tuple[int, int]]:
+    start, size = first, 0
+    for index in range(first, last):
+        size += len(lines[index].text) + 1
         if size >= BLOCK:
             yield start, index + 1
             start, size = index + 1, 0
-    if start < len(lines):
-        yield start, len(lines)
+    if start < last:
+        yield start, last
 
 
 def _whole(line: str, at: int) -> int:

@@ -15,6 +15,8 @@ WINDOW = 32_768
 OVERLAP = 1_024
 """A longer line is searched window by window; a match is sure to be found whole where it is no
 longer than this."""
+SEARCHED = 4 * WINDOW
+"""Characters of a line that are searched at all: more would take longer than one may wait."""
 
 # Where a pattern says one of these, a line that matches may lie in a text that does not.
 _SAYS_MORE_OF_LINES = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-")
@@ -53,7 +55,7 @@ class Matcher:
             found = self._line.search(line)
             return None if found is None else Found(found.start(), found.end())
         step = WINDOW - OVERLAP
-        for start in range(0, len(line) - OVERLAP, step):
+        for start in range(0, min(len(line), SEARCHED) - OVERLAP, step):
             found = self._line.search(line, start, start + WINDOW)
             if found is not None:
                 return Found(found.start(), found.end())

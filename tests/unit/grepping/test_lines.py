@@ -34,12 +34,12 @@ def test_the_lines_of_a_run_say_where_they_stand() -> None:
     )
 
     assert lines_of_run(run) == [
-        Line("mend it", "goal"),
-        Line("well", "goal"),
-        Line("a desk", "observation", 0),
-        Line("a lamp", "observation", 0),
-        Line("take lamp", "action", 0),
-        Line("stop", "action", 1),
+        Line("mend it", 1, "goal"),
+        Line("well", 2, "goal"),
+        Line("a desk", 1, "observation", 0),
+        Line("a lamp", 2, "observation", 0),
+        Line("take lamp", 1, "action", 0),
+        Line("stop", 1, "action", 1),
     ]
 
 
@@ -49,8 +49,11 @@ def test_every_matching_line_is_found_in_its_place_across_blocks() -> None:
     )
     found = list(matches(lines, Matcher(Pattern("needle"))))
 
-    assert [one[0] for one in found if one] == list(range(0, 5000, 7))
-    assert found.count(None) > 5000 * 50 / BLOCK
+    assert [index for index, match in found if match] == list(range(0, 5000, 7))
+    done = [index for index, match in found if not match]
+    assert done == sorted(set(done))
+    assert done[-1] == len(lines) - 1
+    assert len(done) > 5000 * 50 / BLOCK
 
 
 @given(
