@@ -27,11 +27,13 @@ from memserver.wire import sessions as wire
 
 def events(sent: list[wire.NewEvent]) -> list[NewEvent]:
     """Raises `InvalidRule`."""
-    return [NewEvent(payload=_payload(one), size=_size(one), at=one.at, id=one.id) for one in sent]
+    return [
+        NewEvent(payload=_payload(one), size=_size(one), at=one.at, id=one.event_id) for one in sent
+    ]
 
 
 def _size(sent: wire.NewEvent) -> int:
-    said = sent.model_dump(mode="json", exclude={"id", "at"}, exclude_unset=True)
+    said = sent.model_dump(mode="json", exclude={"event_id", "at"}, exclude_unset=True)
     return len(json.dumps(said, ensure_ascii=False).encode())
 
 

@@ -57,7 +57,7 @@ def event(found: SessionEvent) -> wire.SessionEvent:
         kind=found.kind.value,
         said=said(found.payload),
         at=found.at,
-        id=found.id,
+        event_id=found.id,
     )
 
 

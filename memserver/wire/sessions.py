@@ -48,10 +48,10 @@ Links = Annotated[list[Link], Field(max_length=50)]
 
 
 class _Event(Model):
-    """`id` is the sender's own: an event sent again under it is stored once. `at` is when it
-    happened, by default now."""
+    """`event_id` is the sender's own: an event sent again under it is stored once. `at` is when
+    it happened, by default now."""
 
-    id: UUID | None = None
+    event_id: UUID | None = None
     at: Time | None = None
 
 
@@ -234,7 +234,7 @@ class SessionEvent(Model):
     kind: SessionEventKind
     said: dict[str, Any]
     at: AwareDatetime
-    id: UUID | None
+    event_id: UUID | None
 
 
 class Judgement(Model):

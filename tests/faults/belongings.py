@@ -22,7 +22,10 @@ from tests.integration.conftest import Caller, wait_for
 
 SECRET = "the vault opens with a turquoise feather"
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-VOLATILE = re.compile(r'"[0-9T:.+Z-]{20,40}"|(?<="position":)\d+|\b(item|note|x)-\d+')
+VOLATILE = re.compile(
+    r'"[0-9T:.+Z-]{20,40}"|(?<="position":)\d+|(?<="seqs":\[)\d+|(?<="events":)\d+'
+    r"|\b(item|note|x)-\d+"
+)
 
 NAMES: dict[str, str] = {
     "trajectory_id": "run",
@@ -33,6 +36,11 @@ NAMES: dict[str, str] = {
     "retrieval_id": "retrieval",
     "decision_id": "retrieval",
     "policy_id": "policy",
+    "session_id": "session",
+    "session": "session",
+    "event_id": "session",
+    "item": "skill",
+    "trajectory": "run",
     "used": "version",
     "plan": "operation",
     "row": "skill",
@@ -55,6 +63,9 @@ NEVER_LOOKED_UP = frozenset(
         ("POST /v1/skills", "sources.0.trajectory_id"),
         ("POST /v1/memories/{item_id}/versions", "sources.0.trajectory_id"),
         ("POST /v1/skills/{item_id}/versions", "sources.0.trajectory_id"),
+        ("POST /v1/sessions/{session_id}/events", "events.0.event_id"),
+        ("POST /v1/sessions/{session_id}/events", "events.0.links.0.item"),
+        ("POST /v1/sessions/{session_id}/events", "events.0.links.0.trajectory"),
     }
 )
 """Ids that are compared or kept as they are. The answer must not depend on whether they exist."""
@@ -78,6 +89,10 @@ COMPLETED: dict[str, Completion] = {
         "body": {"when": f"x-{next(fresh)}"}
     },
     "POST /v1/skills/{item_id}/versions": lambda own, name: {"body": {"when": f"x-{next(fresh)}"}},
+    # Of the kinds of event, one that has links.
+    "POST /v1/sessions/{session_id}/events": lambda own, name: {
+        "events": [{"kind": "evidence", "name": "x", "claim": "x"}]
+    },
     # Where nothing was learnt from the run that is named, by the caller's own account.
     "POST /v1/retrieve": lambda own, name: {"namespace": f"{own['namespace']}/quiet"},
 }
@@ -152,8 +167,12 @@ def furnish(admin: Caller, namespace: str, *, secret: str = SECRET) -> Owner:
     plan = wait_for(admin, admin.post("/v1/consolidate", {"namespace": namespace}))
     key = admin.post("/v1/keys", {"role": "reader", "grants": [namespace], "label": secret})
     policy = admin.post("/v1/policies", params={"namespace": namespace}, content=learned_policy())
+    session = str(uuid7())
+    said = {"kind": "message", "speaker": "x", "text": f"{secret} in {namespace}"}
+    admin.post(f"/v1/sessions/{session}/events", {"namespace": namespace, "events": [said]})
     own = {
         "namespace": namespace,
+        "session": session,
         "policy": policy["policy"]["id"],
         "skill": skill["id"],
         "version": skill["version_id"],

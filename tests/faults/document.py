@@ -86,8 +86,9 @@ def least(schema: dict[str, Any], namespace: str) -> Any:
         return schema["const"]
     if "enum" in schema:
         return schema["enum"][0]
-    if "anyOf" in schema:
-        return least(schema["anyOf"][0], namespace)
+    for word in ("anyOf", "oneOf"):
+        if word in schema:
+            return least(schema[word][0], namespace)
     match schema.get("type"):
         case "object":
             return {

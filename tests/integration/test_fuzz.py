@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 import schemathesis
@@ -78,7 +78,11 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         policy = app.admin(
             "POST", "/v1/policies", params={"namespace": NS}, content=zipped(LIKES_NOTES)
         )
+        session = str(uuid4())
+        said = {"kind": "message", "speaker": "x", "text": "always"}
+        app.admin.post(f"/v1/sessions/{session}/events", {"namespace": NS, "events": [said]})
         ids = {
+            "session_id": session,
             "decision_id": found["retrieval_id"],
             "policy_id": policy.json()["policy"]["id"],
             "item_id": memory["id"],

@@ -140,7 +140,7 @@ def test_a_batch_is_checked_event_by_event(shared_app: App) -> None:
 @on_both_databases("app")
 def test_events_sent_again_are_stored_once(app: App) -> None:
     session = str(uuid4())
-    first, second = say("one", id=str(uuid4())), say("two", id=str(uuid4()))
+    first, second = say("one", event_id=str(uuid4())), say("two", event_id=str(uuid4()))
     assert tell(app.admin, session, first).json()["seqs"] == [1]
     again = tell(app.admin, session, first, second).json()
     assert (again["seqs"], again["stored"], again["existing"]) == ([1, 2], 1, 1)
