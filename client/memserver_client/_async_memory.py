@@ -106,10 +106,13 @@ class AsyncMemory:
         environment: str | None = None,
         template_id: str | None = None,
         agent: str = "",
+        subject: str | None = None,
     ) -> AsyncEpisode:
         """As `Memory.episode`, in an `async with` block."""
         task = {"goal": goal, "type": type, "environment": environment, "template_id": template_id}
-        return AsyncEpisode(self._server, new_run(task, namespace=namespace, agent=agent))
+        return AsyncEpisode(
+            self._server, new_run(task, namespace=namespace, agent=agent, subject=subject)
+        )
 
     add_trajectory = _asks(calls.runs.add_trajectory)
     add_trajectories = _asks(calls.runs.add_trajectories)
@@ -133,6 +136,7 @@ class AsyncMemory:
         sources: Sequence[Source | Mapping[str, Any]] | None = None,
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
+        subject: str | None = None,
     ) -> ItemStored: ...
 
     @overload
@@ -145,6 +149,7 @@ class AsyncMemory:
         sources: Sequence[Source | Mapping[str, Any]] | None = None,
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
+        subject: str | None = None,
     ) -> list[ItemStored]: ...
 
     @describes(calls.memories.remember)
@@ -210,6 +215,8 @@ class AsyncMemory:
     distill = _asks(calls.long_work.distill)
     consolidate = _asks(calls.long_work.consolidate)
     reindex = _asks(calls.long_work.reindex)
+    erase = _asks(calls.erasures.erase)
+    erasures = _lists(calls.erasures.erasures)
     operation = _asks(calls.long_work.operation)
     operations = _lists(calls.long_work.operations)
     wait = _asks(calls.long_work.wait)

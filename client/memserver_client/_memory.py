@@ -105,10 +105,13 @@ class Memory:
         environment: str | None = None,
         template_id: str | None = None,
         agent: str = "",
+        subject: str | None = None,
     ) -> Episode:
         """One run, recorded in a with-block and sent when the block ends."""
         task = {"goal": goal, "type": type, "environment": environment, "template_id": template_id}
-        return Episode(self._server, new_run(task, namespace=namespace, agent=agent))
+        return Episode(
+            self._server, new_run(task, namespace=namespace, agent=agent, subject=subject)
+        )
 
     add_trajectory = _asks(calls.runs.add_trajectory)
     add_trajectories = _asks(calls.runs.add_trajectories)
@@ -132,6 +135,7 @@ class Memory:
         sources: Sequence[Source | Mapping[str, Any]] | None = None,
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
+        subject: str | None = None,
     ) -> ItemStored: ...
 
     @overload
@@ -144,6 +148,7 @@ class Memory:
         sources: Sequence[Source | Mapping[str, Any]] | None = None,
         metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
+        subject: str | None = None,
     ) -> list[ItemStored]: ...
 
     @describes(calls.memories.remember)
@@ -210,6 +215,8 @@ class Memory:
     distill = _asks(calls.long_work.distill)
     consolidate = _asks(calls.long_work.consolidate)
     reindex = _asks(calls.long_work.reindex)
+    erase = _asks(calls.erasures.erase)
+    erasures = _lists(calls.erasures.erasures)
     operation = _asks(calls.long_work.operation)
     operations = _lists(calls.long_work.operations)
     wait = _asks(calls.long_work.wait)

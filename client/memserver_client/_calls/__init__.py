@@ -7,6 +7,7 @@ A new call is a function in one of these modules and a line in each class: `_ask
 from memserver_client._calls import (
     access,
     entities,
+    erasures,
     exports,
     guardrails,
     history,
@@ -23,6 +24,7 @@ from memserver_client._calls import (
 __all__ = [
     "access",
     "entities",
+    "erasures",
     "exports",
     "guardrails",
     "history",

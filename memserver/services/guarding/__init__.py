@@ -1,0 +1,1 @@
+"""Rules that keep agents from doing again what did harm."""
