@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from safetensors import numpy as safetensors
 
+from memserver.domain.policy import write_features
 from memserver.domain.policy.features import NAMES, SCHEMA_VERSION
 from memserver.domain.policy.folder import PolicyFolder, packed
 from memserver.domain.policy.manifest import Manifest
@@ -60,3 +61,37 @@ def _manifest(**changed: Any) -> Manifest:
         "created_at": "2026-05-04T10:00:00+00:00",
     }
     return Manifest(**{**fields, **changed})
+
+
+def write_folder_of(likes: Mapping[str, float], **manifest: Any) -> PolicyFolder:
+    """A write policy that adds up what it `likes`: weights by `OPERATION` for the operation itself,
+    and by `OPERATION.feature` for a feature where that is the operation."""
+    stated = _manifest(
+        **{
+            "kind": "write-linear",
+            "role": "write",
+            "feature_schema": write_features.SCHEMA_VERSION,
+            "feature_names": write_features.NAMES,
+            **manifest,
+        }
+    )
+    operations = list(write_features.Operation)
+    others = write_features.NAMES[len(operations) :]
+    weight, bias = np.zeros((len(operations), len(others))), np.zeros(len(operations))
+    for name, value in likes.items():
+        operation, _, feature = name.partition(".")
+        place = operations.index(write_features.Operation(operation))
+        if feature:
+            weight[place, others.index(feature)] = value
+        else:
+            bias[place] = value
+    tensors = {
+        "feature_mean": np.zeros(len(others)),
+        "feature_scale": np.ones(len(others)),
+        "weight": weight,
+        "bias": bias,
+    }
+    weights = safetensors.save({name: one.astype(np.float32) for name, one in tensors.items()})
+    return PolicyFolder(
+        replace(stated, weights_sha256=hashlib.sha256(weights).hexdigest()), weights
+    )

@@ -102,10 +102,13 @@ def rendered_facts(text: str) -> list[FactBody]:
     return found
 
 
-def renders(text: str, entry: Entry) -> bool:
-    """Whether this is an item's text, and one that only the server words so: a note's text is what
-    somebody said, who may well say it again."""
-    return not _is_plain(entry) and normal_text(text) == normal_text(entry.version.text)
+def renders(text: str, entry: Entry, *, part: bool) -> bool:
+    """Whether this is an item's text. As a whole text only what the server alone words so counts:
+    a note's is what somebody said, who may well say it again. As `part` of a longer text any does.
+    """
+    if normal_text(text) != normal_text(entry.version.text):
+        return False
+    return part or not _is_plain(entry)
 
 
 def _is_plain(entry: Entry) -> bool:

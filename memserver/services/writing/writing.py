@@ -168,7 +168,7 @@ class Writing:
         known = self._known(reader, scope, namespace, texts)
         if told.messages is None:
             text = told.text or ""
-            sifted = self._sifted(reader, scope, namespace, text, deep=True)
+            sifted = self._sifted(reader, scope, namespace, text, lines=True)
             heard = telling.heard(told, sifted.rest, now=now, known=known, speaker=told.subject)
             note = telling.note_of(told, heard.rest, known)
             again = [telling.recalled(told, text)] if sifted.recalled else []
@@ -208,7 +208,12 @@ class Writing:
             speaker=_speaker(told, message),
             message=number,
         )
-        return HeardMessage(number, message, heard.candidates)
+        if told.keep_turns:
+            return HeardMessage(number, message, heard.candidates)
+        # Without its turn, what no rule understood would be lost.
+        note = telling.note_of(told, heard.rest, known)
+        others = (replace(note, message=number),) if note else ()
+        return HeardMessage(number, message, (*heard.candidates, *others))
 
     def _known(
         self, reader: Reader, scope: Scope, namespace: Namespace, texts: Sequence[str]
@@ -227,11 +232,12 @@ class Writing:
         namespace: Namespace,
         text: str,
         *,
-        deep: bool = False,
+        lines: bool = False,
     ) -> Sifted:
-        """`deep` also looks in the index for items, worded as only the server words them."""
+        """Where there are several paragraphs (or `lines`) the index is asked for the items that
+        they may be: the server renders most as more than one line."""
         near: list[Entry] = []
-        if deep and "\n" in text.strip():
+        if "\n\n" in text.strip() or (lines and "\n" in text.strip()):
             pieces = [text, *paragraphs_of(text)][:MOST_COMPARED]
             found = self._searching.like(namespace, pieces)
             ids = dict.fromkeys(one for some in found.near.values() for one in some)
@@ -240,7 +246,7 @@ class Writing:
         def is_recalled(piece: str) -> bool:
             if self._handed.knows(scope.key, piece):
                 return True
-            if any(renders(piece, entry) for entry in near):
+            if any(renders(piece, entry, part=piece is not text) for entry in near):
                 return True
             return self._is_rendered_fact(reader, scope, namespace, piece)
 
