@@ -149,7 +149,7 @@ class Remembering:
             entry = _visible(reader, scope, item_id, kinds)
             if frame is not None:
                 entry = _held(reader, scope, entry, frame)
-            return _known(reader, scope, [entry])[0]
+            return _known(reader, scope, [_as_archived(entry, self._clock())])[0]
 
     def list(
         self,
@@ -159,6 +159,8 @@ class Remembering:
         *,
         frame: TimeFrame | None = None,
     ) -> Page[Known]:
+        if Status.ACTIVE in where.statuses:
+            where = replace(where, live_at=self._clock())
         with self._store.reading() as reader:
             if frame is None:
                 entries = reader.items(scope, where, page)
@@ -317,6 +319,14 @@ def _inserted(past: Version, known: Sequence[Version]) -> tuple[Version, ...]:
         replace(past, valid_to=held[0].valid_to),
         closed_by(held[0], begins, at=past.recorded_at),
     )
+
+
+def _as_archived(entry: Entry, now: datetime) -> Entry:
+    """The entry, archived as it is going to be where it has expired."""
+    expires_at = entry.item.expires_at
+    if entry.item.status is not Status.ACTIVE or expires_at is None or expires_at > now:
+        return entry
+    return replace(entry, item=replace(entry.item, status=Status.ARCHIVED))
 
 
 def _still(expires_at: datetime | None, now: datetime) -> datetime | None:

@@ -48,6 +48,8 @@ class HistoryReads(ContentReads):
             query = query.where(ITEM.c.kind.in_([kind.value for kind in where.kinds]))
         if where.statuses:
             query = query.where(ITEM.c.status.in_([status.value for status in where.statuses]))
+        if where.live_at is not None:
+            query = query.where(or_(ITEM.c.expires_at.is_(None), ITEM.c.expires_at > where.live_at))
         places = self._places(query, ITEM, "items held", page)
         entries: list[Entry] = []
         for some in chunks(places.rows):

@@ -14,7 +14,8 @@ from memserver.domain.policies import Policy, PolicyRole, PolicyState, ScoredRun
 from memserver.domain.ports import Store, Writer
 from memserver.domain.ports.store import Serving
 from memserver.domain.scope import Namespace, Role, Scope
-from memserver.services.housekeeping import FORGOTTEN_TOGETHER, SERVER, Housekeeping, Keeping
+from memserver.services.housekeeping import FORGOTTEN_TOGETHER, Housekeeping, Keeping
+from memserver.services.own_work import SERVER
 from memserver.services.policies.lifecycle import Lifecycle
 from memserver.services.policies.watching import Trial, Verdict
 
