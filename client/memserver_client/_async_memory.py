@@ -169,6 +169,7 @@ class AsyncMemory:
     # --- retrieve and feedback -----------------------------------------------------------
 
     retrieve = _asks(calls.retrieval.retrieve)
+    grep = _asks(calls.retrieval.grep)
     feedback = _asks(calls.retrieval.feedback)
 
     # --- preferences -----------------------------------------------------------------------

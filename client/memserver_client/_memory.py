@@ -168,6 +168,7 @@ class Memory:
     # --- retrieve and feedback -----------------------------------------------------------
 
     retrieve = _asks(calls.retrieval.retrieve)
+    grep = _asks(calls.retrieval.grep)
     feedback = _asks(calls.retrieval.feedback)
 
     # --- preferences -----------------------------------------------------------------------

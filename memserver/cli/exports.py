@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from memserver.cli.dataset_folder import Dataset, OtherSchema, write_dataset
+from memserver.cli.moments import moment
 from memserver.cli.output import bar, complain, print_json, remark, say, write_json
 from memserver.cli.row_files import Format, Row, arriving_file, open_rows
 from memserver.cli.session import REFUSED, ApiKey, Json, Namespace, Url, session
@@ -87,8 +88,7 @@ def export(
     """Write all memories and skills of a namespace, or its runs in the form that `memserver
     import` reads, or the decisions that trainers learn from. Keys, tokens, addresses and numbers
     of known shapes are redacted."""
-    moment = _moment(since)
-    asked = Asked(what, namespace, split, moment, text=not no_text, redact=not no_redact)
+    asked = Asked(what, namespace, split, moment(since), text=not no_text, redact=not no_redact)
     _check(asked, output, format)
     if no_redact:
         remark("Nothing is redacted: the rows may hold secrets and personal data.")
@@ -179,18 +179,6 @@ def _tell_of_folder(written: Dataset, output: Path, *, as_json: bool) -> None:
         )
     else:
         say(f"Wrote {written.rows} decisions and {written.vectors} vectors to {output}.")
-
-
-def _moment(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{text!r} is no time such as 2026-01-31T00:00:00Z.") from error
-    if moment.tzinfo is None:
-        raise typer.BadParameter(f"{text!r} says no offset; write 2026-01-31T00:00:00Z for UTC.")
-    return moment
 
 
 def _is_empty(folder: Path) -> bool:

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from memserver.cli.moments import moment
 from memserver.cli.output import print_json, remark, say, table
 from memserver.cli.session import ApiKey, Json, Url, session
 
@@ -22,6 +23,12 @@ def retrieve(
         list[str] | None, typer.Option("--kind", help="Only this kind; may be repeated.")
     ] = None,
     task_type: Annotated[str | None, typer.Option("--task-type")] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", help="What held then, such as 2026-01-31T00:00:00Z.")
+    ] = None,
+    known_at: Annotated[
+        str | None, typer.Option("--known-at", help="What was in the records then.")
+    ] = None,
     url: Url = None,
     api_key: ApiKey = None,
     json: Json = False,
@@ -35,6 +42,8 @@ def retrieve(
             budget_tokens=budget_tokens,
             kinds=kind or None,
             task_type=task_type,
+            as_of=moment(as_of),
+            known_at=moment(known_at),
         )
     if json:
         print_json(found)
