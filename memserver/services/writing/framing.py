@@ -62,20 +62,20 @@ _FRAME = re.compile(
     _I,
 )
 _OPENERS = re.compile(
-    r"(?:"
-    r"(?:ok|okay|well|so|oh|ah|hey|hi|hello|right|yes|yeah|yep|no|wait|sorry|thanks|thank\s+you|please|also|and|but|"
-    r"now|then|plus|again|additionally|moreover|furthermore|besides|actually|currently|presently|officially|"
-    r"indeed|evidently|apparently|obviously|clearly|basically|finally|instead|meanwhile|fyi|btw|nb|ps|"
-    r"hm+|um+|uh|yeah|yep|yup|nope|wow|aww|haha|lol|cool|"
+    r"(?:(?:ok|okay|so|oh|also|and|but|now|additionally|moreover|furthermore|besides|actually|currently|presently|"
+    r"officially|indeed|evidently|apparently|obviously|clearly|basically|finally|instead|meanwhile|fyi|btw|"
+    r"hm+|um+|uh|yeah|yep|yup|lol|haha|"
     r"at\s+present|at\s+the\s+moment|right\s+now|these\s+days|nowadays|as\s+it\s+stands|in\s+fact|"
     r"by\s+the\s+way|for\s+the\s+record|for\s+your\s+information|for\s+(?:future\s+)?reference|as\s+you\s+know|"
     r"in\s+short|of\s+note|for\s+clarity|to\s+be\s+clear|to\s+clarify|to\s+be\s+exact|one\s+more\s+thing|"
     r"from\s+now\s+on|as\s+of\s+(?:today|now)|effective\s+(?:immediately|today)|starting\s+(?:today|now)|going\s+forward|"
     r"henceforth|from\s+today(?:\s+on)?|as\s+from\s+today|after\s+all)"
     r"(?:\s*[,:;!–—-]+\s*|\s*\.\.\.\s*|\s+)"
-    # These are also verbs, answers and nouns of their own, so that only a stop sets them apart.
-    r"|(?:good\s+news|update|correction|reminder|news|change|listen|look|fine|great|edit|note)"
-    r"\s*[,:;!–—-]+\s*)",
+    # These also begin names and values ("Hey Jude", "no pet"), or are verbs, so that only a stop
+    # sets them apart.
+    r"|(?:hey|hi|hello|ah|aww|wow|cool|well|right|yes|no|nope|wait|sorry|thanks|thank\s+you|please|then|plus|again|"
+    r"nb|ps|good\s+news|update|correction|reminder|news|change|listen|look|fine|great|edit|note|nice)"
+    r"\s*(?:[,:;!–—-]|\.\.\.)+\s*)",
     _I,
 )
 _RENEWING = re.compile(

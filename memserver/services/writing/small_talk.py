@@ -20,6 +20,7 @@ _PLEASANT = frozenset(
     best better well soon later again always still already ever never maybe perhaps really truly
     quite pretty much lot lots bit
     hmm hm mm mhm um umm uh uhm er ah ahh aha oh ooh wow whoa ha haha hahaha hehe lol rofl ugh oops
+    omg brb ttyl tbh imo np pls plz btw fyi idk gtg afk
     let lets let's see sounds sound seems seem looks makes make made sense think thinking wait hold
     help helps helped appreciate appreciated works matter matters mind mention worry worries problem
     question questions point idea thing things else anything something nothing everything
@@ -43,7 +44,7 @@ _PHRASES = re.compile(
     r"(?:move|carry|go)\s+on|all\s+(?:right|good|set|clear|done)|my\s+(?:bad|pleasure|apologies|mistake)|"
     r"(?:what|how)\s+about\s+you|how\s+are\s+(?:you|things)|how['’]?s\s+(?:it\s+going|everything|life)|what['’]?s\s+up|"
     r"nice\s+to\s+(?:meet|hear|see)\s+(?:you|from\s+you|that)|sounds?\s+like\s+a\s+plan|of\s+course|not\s+at\s+all|"
-    r"not\s+sure(?:\s+yet)?|same\s+here|me\s+too|you\s+too|to\s+be\s+honest|by\s+the\s+way|makes?\s+sense|"
+    r"not\s+sure(?:\s+yet)?|same\s+here|how\s+was\s+your\s+(?:day|week|weekend|trip|evening|night|holiday|vacation)|(?:circle|check)\s+back|me\s+too|you\s+too|to\s+be\s+honest|by\s+the\s+way|makes?\s+sense|"
     r"(?:one|just\s+a|a)\s+(?:moment|second|sec|minute)|no\s+(?:problem|way|rush|hurry|need)|got\s+it|welcome\s+back)\b",
     re.IGNORECASE,
 )
