@@ -74,7 +74,11 @@ async def remember(memory: AsyncMemory, world: CaseWorld, namespace: str) -> dic
     stored = {}
     for case in cases_of(world):
         receipt = await memory.remember(
-            case.text, namespace=namespace, title=case.text, metadata={"case": case.id}
+            case.text,
+            namespace=namespace,
+            kind="note",
+            title=case.text,
+            metadata={"case": case.id},
         )
         stored[receipt.version_id] = case.id
     return stored

@@ -8,6 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 import httpx
 
 from memserver.wire.items import ItemStored, Source
+from memserver.wire.writing import Message, Remembered
 from memserver_client import _calls as calls
 from memserver_client._account import account
 from memserver_client._call import Call, Download, Lines, Listing, Steps
@@ -128,13 +129,30 @@ class Memory:
         text: str | None = None,
         *,
         namespace: str,
-        kind: str = "note",
+        messages: Iterable[Message | Mapping[str, Any]] | None = None,
+        facts: Iterable[Fact] | None = None,
+        valid_from: datetime | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        subject: str | None = None,
+        session: Id | None = None,
+        keep_turns: bool = True,
+        at: datetime | None = None,
+        time_zone: str | None = None,
+        expires_at: datetime | None = None,
+    ) -> Remembered: ...
+
+    @overload
+    def remember(
+        self,
+        text: str,
+        *,
+        namespace: str,
+        kind: str,
         title: str = "",
-        body: Mapping[str, Any] | None = None,
         task_type: str | None = None,
         sources: Sequence[Source | Mapping[str, Any]] | None = None,
-        metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
+        metadata: Mapping[str, Any] | None = None,
         subject: str | None = None,
     ) -> ItemStored: ...
 
@@ -143,13 +161,15 @@ class Memory:
         self,
         *,
         namespace: str,
-        facts: Iterable[Fact],
+        body: Mapping[str, Any],
+        kind: str = "note",
+        title: str = "",
         task_type: str | None = None,
         sources: Sequence[Source | Mapping[str, Any]] | None = None,
-        metadata: Mapping[str, Any] | None = None,
         valid_from: datetime | None = None,
+        metadata: Mapping[str, Any] | None = None,
         subject: str | None = None,
-    ) -> list[ItemStored]: ...
+    ) -> ItemStored: ...
 
     @describes(calls.memories.remember)
     def remember(self, text: str | None = None, **told: Any) -> Any:

@@ -212,7 +212,7 @@ def test_one_client_may_be_used_by_many_threads(server: ServerProcess) -> None:
     with Memory(server.url, server.key) as memory:
 
         def use(number: int) -> bool:
-            stored = memory.remember(f"thread {number} was here", namespace="threads")
+            stored = memory.remember(f"thread {number} was here", namespace="threads", kind="note")
             found = memory.retrieve(f"thread {number} was here", namespace="threads", k=50)
             return stored.id in {hit.id for hit in found.items}
 

@@ -62,7 +62,9 @@ def test_many_tasks_share_one_client(served: ServerProcess) -> None:
     """Each writes, reads what it wrote, and gets the error that is its own."""
 
     async def work(memory: AsyncMemory, n: int) -> None:
-        stored = await memory.remember(f"Kettle {n} is loud.", namespace=f"kettles/k{n}")
+        stored = await memory.remember(
+            f"Kettle {n} is loud.", namespace=f"kettles/k{n}", kind="note"
+        )
         assert (await memory.item(stored.id)).version.text == f"Kettle {n} is loud."
         found = await memory.retrieve(f"kettle {n}", namespace=f"kettles/k{n}")
         assert [hit.id for hit in found.items] == [stored.id]

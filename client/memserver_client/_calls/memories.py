@@ -42,9 +42,8 @@ def remember(
     `valid_from`) for the text, it stores one item as it is, and answers its receipt."""
     if [text, messages, facts, body].count(None) != 3:
         raise invalid("Give exactly one of text, messages, facts and body.")
-    shared = {"namespace": namespace, "metadata": metadata}
+    shared = {"namespace": namespace, "metadata": metadata, "subject": subject}
     said = {
-        "subject": subject,
         "session": None if session is None else id_of(session),
         "keep_turns": None if keep_turns else False,
         "at": at,

@@ -73,9 +73,9 @@ def test_what_answers_in_one_is_awaited_in_the_other():
             assert inspect.iscoroutinefunction(method) is not (iterates or name in plain), name
 
 
-def test_the_two_forms_of_remember_are_the_same_in_both():
+def test_the_forms_of_remember_are_the_same_in_both():
     one, other = map(forms_of_remember, (Memory, AsyncMemory))
-    assert len(one) == len(other) == 2
+    assert len(one) == len(other) == 3
     assert list(map(inspect.signature, one)) == list(map(inspect.signature, other))
 
 

@@ -9,11 +9,32 @@ import pytest
 
 from memserver.wire.items import NewVersion
 from memserver.wire.trajectories import Run, Task
+from memserver.wire.writing import Message
 from memserver_client import InvalidRequest, TooLarge
 from memserver_client._requests import run_batches
 
 A = "01890000-0000-7000-8000-0000000000aa"
 B = "01890000-0000-7000-8000-0000000000bb"
+NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
+WRITTEN = {
+    "operation": "ADD",
+    "kind": "note",
+    "item": A,
+    "version": B,
+    "target": None,
+    "decision": A,
+    "reason": "new",
+    "by": "rules",
+}
+REMEMBERED = {
+    "change_id": A,
+    "position": 7,
+    "written": [WRITTEN],
+    "added": 1,
+    "updated": 0,
+    "deleted": 0,
+    "unchanged": 0,
+}
 STORED = {"id": A, "version_id": B, "change_id": A, "position": 7}
 VERSION = {
     "id": B,
@@ -154,11 +175,30 @@ def test_a_file_is_sent_as_it_is(server, memory):
 # --- memories ----------------------------------------------------------------------------
 
 
-def test_a_text_becomes_a_note(server, memory):
+def test_a_text_is_told_as_it_is(server, memory):
+    server.answers = [httpx.Response(201, json=REMEMBERED)]
+
+    report = memory.remember("tea is hot", namespace="a", metadata={"by": None}, at=NEW_YEAR)
+
+    assert server.requests[0].url.path == "/v1/remember"
+    assert server.bodies() == [
+        {
+            "namespace": "a",
+            "text": "tea is hot",
+            "metadata": {"by": None},
+            "at": "2026-01-01T00:00:00+00:00",
+        }
+    ]
+    assert report.written[0].operation == "ADD"
+    assert (report.added, report.unchanged) == (1, 0)
+
+
+def test_a_text_of_a_kind_is_one_item(server, memory):
     server.answers = [httpx.Response(201, json=STORED)]
 
-    receipt = memory.remember("tea is hot", namespace="a", metadata={"by": None})
+    receipt = memory.remember("tea is hot", namespace="a", kind="note", metadata={"by": None})
 
+    assert server.requests[0].url.path == "/v1/memories"
     assert server.bodies() == [
         {
             "namespace": "a",
@@ -171,22 +211,29 @@ def test_a_text_becomes_a_note(server, memory):
     assert receipt.version_id == UUID(B)
 
 
-def test_facts_are_stored_one_by_one_in_order(server, memory):
-    server.answers = [httpx.Response(201, json=STORED)]
+def test_messages_and_facts_are_told_in_one_request_each(server, memory):
+    server.answers = [httpx.Response(201, json=REMEMBERED)]
 
-    receipts = memory.remember(
+    memory.remember(
+        namespace="a",
+        messages=[{"role": "user", "text": "hi"}, Message(speaker="Ana", text="ho")],
+        session=A,
+        keep_turns=False,
+    )
+    memory.remember(
         namespace="a",
         facts=[("pot", "place", "stove"), {"entity": "pot", "key": "size", "value": "2 l"}],
-        valid_from=datetime(2026, 1, 1, tzinfo=UTC),
+        valid_from=NEW_YEAR,
     )
 
-    assert len(receipts) == 2
-    assert [sent["body"] for sent in server.bodies()] == [
-        {"entity": "pot", "key": "place", "value": "stove"},
-        {"entity": "pot", "key": "size", "value": "2 l"},
+    talk, facts = server.bodies()
+    assert talk["messages"] == [{"role": "user", "text": "hi"}, {"speaker": "Ana", "text": "ho"}]
+    assert (talk["session"], talk["keep_turns"]) == (A, False)
+    since = {"valid_from": "2026-01-01T00:00:00+00:00"}
+    assert facts["facts"] == [
+        {"entity": "pot", "key": "place", "value": "stove", **since},
+        {"entity": "pot", "key": "size", "value": "2 l", **since},
     ]
-    assert {sent["kind"] for sent in server.bodies()} == {"fact"}
-    assert {sent["valid_from"] for sent in server.bodies()} == {"2026-01-01T00:00:00+00:00"}
 
 
 @pytest.mark.parametrize(
@@ -221,6 +268,14 @@ def test_a_skill_goes_where_skills_go(server, memory):
         ({}, "exactly one"),
         ({"text": "x", "body": {"text": "x"}}, "exactly one"),
         ({"text": "x", "facts": [("a", "b", "c")]}, "exactly one"),
+        ({"messages": [], "body": {"text": "x"}}, "exactly one"),
+        ({"facts": [("a", "b", "c")], "kind": "fact"}, "kind belongs to one item"),
+        ({"messages": [{"role": "user", "text": "x"}], "title": "t"}, "title belongs to one item"),
+        ({"body": {"text": "x"}, "session": A}, "session belongs to what was said"),
+        ({"text": "x", "kind": "note", "keep_turns": False}, "keep_turns belongs to"),
+        ({"text": "x", "session": A}, "only messages have a session"),
+        ({"text": "x", "time_zone": "Mars/Olympus"}, "no time zone"),
+        ({"messages": [{"text": "x"}]}, "either speaker or role"),
         ({"text": "x", "kind": "hint"}, "when, do, avoid"),
         ({"text": "x", "kind": "wish"}, "kind"),
         ({"body": {"when": "x"}, "kind": "hint"}, "do"),

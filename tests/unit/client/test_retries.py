@@ -35,7 +35,7 @@ UNSENT = [httpx.ConnectError("refused"), httpx.ConnectTimeout("late"), httpx.Poo
 def test_a_write_is_sent_again_under_the_same_idempotency_key(server, memory, failure):
     server.answers = [failure, failure, httpx.Response(201, json=STORED)]
 
-    assert memory.remember("tea", namespace="a").id == UUID(ITEM)
+    assert memory.remember("tea", namespace="a", kind="note").id == UUID(ITEM)
 
     keys = {request.headers["Idempotency-Key"] for request in server.requests}
     assert len(server.requests) == 3
@@ -46,8 +46,8 @@ def test_a_write_is_sent_again_under_the_same_idempotency_key(server, memory, fa
 def test_each_call_has_its_own_idempotency_key(server, memory):
     server.answers = [httpx.Response(201, json=STORED)]
 
-    memory.remember("tea", namespace="a")
-    memory.remember("tea", namespace="a")
+    memory.remember("tea", namespace="a", kind="note")
+    memory.remember("tea", namespace="a", kind="note")
 
     assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 2
 
