@@ -49,6 +49,8 @@ TEMPLATES = DATA / "stream_templates.json"
 NAMESPACE = "bench/stream"
 THREADS = 8
 MOST_LIVE, LEAST_ACCURACY, MOST_LOST = 1.1, 0.98, 0
+TOGETHER = {Form.TEXT: 1, Form.MESSAGES: 8, Form.FACTS: 8}
+"""Writes a call."""
 CONSOLIDATED_WITHIN = 1800.0
 
 
@@ -124,11 +126,11 @@ def tell(server: ServerProcess, said: Sequence[Write], threads: int) -> float:
 
     def send(lane: Sequence[Write]) -> None:
         with closing(Client(server.url, server.key)) as client:
-            for write in lane:
-                reply = client.post("/v1/remember?wait=false", body_of(write))
+            for call in calls(lane):
+                reply = client.post("/v1/remember?wait=false", body_of(call))
                 if reply.status not in (200, 201, 202):
-                    raise Refused(f"a write was refused: {write}", reply)
-                done.one_more()
+                    raise Refused(f"a write was refused: {call[0]}", reply)
+                done.add(len(call))
 
     started = time.monotonic()
     with ThreadPoolExecutor(threads) as pool:
@@ -136,19 +138,42 @@ def tell(server: ServerProcess, said: Sequence[Write], threads: int) -> float:
     return time.monotonic() - started
 
 
-def body_of(write: Write) -> dict[str, Any]:
+def calls(lane: Sequence[Write]) -> Iterator[tuple[Write, ...]]:
+    """Writes of one form together where the form is of many things, and never one before another
+    about the same thing that was said first. A text is one sentence: of several that it could not
+    read, a server may well make one note."""
+    waiting: dict[Form, list[Write]] = {form: [] for form in Form}
+    for write in lane:
+        for form, others in waiting.items():
+            if form is not write.form and any(one.about == write.about for one in others):
+                yield tuple(others)
+                waiting[form] = []
+        waiting[write.form].append(write)
+        if len(waiting[write.form]) == TOGETHER[write.form]:
+            yield tuple(waiting[write.form])
+            waiting[write.form] = []
+    yield from (tuple(others) for others in waiting.values() if others)
+
+
+def body_of(call: Sequence[Write]) -> dict[str, Any]:
     """What is sent. The messages are an agent's that keeps its transcripts itself, so that only
     what they say is to be remembered."""
-    if write.form is Form.FACTS and write.about is not None:
-        about = write.about
-        fact = {"entity": about.entity, "key": about.attribute, "value": write.value}
-        return {"namespace": NAMESPACE, "facts": [fact]}
-    if write.form is Form.MESSAGES:
-        spoken = [{"speaker": write.speaker, "text": write.said}]
-        if write.chatter:
-            spoken.append({"speaker": "assistant", "text": write.chatter})
+    form = call[0].form
+    if form is Form.FACTS:
+        facts = [
+            {"entity": write.about.entity, "key": write.about.attribute, "value": write.value}
+            for write in call
+            if write.about is not None
+        ]
+        return {"namespace": NAMESPACE, "facts": facts}
+    if form is Form.MESSAGES:
+        spoken = []
+        for write in call:
+            spoken.append({"speaker": write.speaker, "text": write.said})
+            if write.chatter:
+                spoken.append({"speaker": "assistant", "text": write.chatter})
         return {"namespace": NAMESPACE, "messages": spoken, "keep_turns": False}
-    return {"namespace": NAMESPACE, "text": write.said}
+    return {"namespace": NAMESPACE, "text": call[0].said}
 
 
 class Progress:
@@ -158,10 +183,10 @@ class Progress:
         self._total, self._done, self._lock = total, 0, threading.Lock()
         self._started = time.monotonic()
 
-    def one_more(self) -> None:
+    def add(self, count: int) -> None:
         with self._lock:
-            self._done += 1
-            if self._done % 1000 == 0:
+            before, self._done = self._done, self._done + count
+            if before // 1000 < self._done // 1000:
                 seconds = time.monotonic() - self._started
                 say(f"{self._done} of {self._total} told after {seconds:.0f} s")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memserver_bench.stream import body_of
+from memserver_bench.stream import body_of, calls
 from memserver_bench.stream_measure import Live, Names, answered, hit_item, holds, lost_facts
 from memserver_bench.stream_script import (
     About,
@@ -122,7 +122,7 @@ def test_a_file_without_a_part_is_refused_by_its_name(tmp_path: Path) -> None:
 
 def test_the_server_is_told_the_words_and_never_which_template_they_came_of() -> None:
     spoken = Write(Act.NEW, Form.MESSAGES, "Ana's office is B12.", OFFICE, "B12", "Thanks.")
-    assert body_of(spoken) == {
+    assert body_of([spoken]) == {
         "namespace": "bench/stream",
         "messages": [
             {"speaker": "user", "text": "Ana's office is B12."},
@@ -130,8 +130,17 @@ def test_the_server_is_told_the_words_and_never_which_template_they_came_of() ->
         ],
         "keep_turns": False,
     }
-    as_fact = body_of(said(OFFICE, "B12", Form.FACTS))
+    as_fact = body_of([said(OFFICE, "B12", Form.FACTS)])
     assert as_fact["facts"] == [{"entity": "Ana", "key": "office", "value": "B12"}]
+
+
+def test_what_is_sent_together_keeps_its_order_where_it_is_about_one_thing() -> None:
+    lane = list(script(TEMPLATES, 1500, random.Random(7)))
+    sent = [write for call in calls(lane) for write in call]
+    assert Counter(sent) == Counter(lane)
+    for about in {write.about for write in lane} - {None}:
+        assert [w for w in sent if w.about == about] == [w for w in lane if w.about == about]
+    assert all(len({write.form for write in call}) == 1 for call in calls(lane))
 
 
 def test_a_value_is_lost_where_no_live_item_states_it() -> None:
