@@ -380,3 +380,36 @@ def test_events_that_come_while_a_session_is_ended_are_in_what_comes_of_it(
     refused = shared_app.admin("POST", f"/v1/sessions/{busy}/end", json={})
     assert (refused.status_code, refused.json()["code"]) == (409, "session_moved")
     assert shared_app.admin.get(f"/v1/sessions/{busy}")["ended_at"] is None
+
+
+def test_what_privacy_takes_out_of_an_event_neither_stores_it_twice_nor_slips_by_a_rule(
+    shared_app: App,
+) -> None:
+    ns, admin = f"private/{uuid4().hex}", shared_app.admin
+    settings = {"namespace": ns, "personal_data": True}
+    assert admin("PUT", "/v1/namespaces/settings", json=settings).status_code == 200
+    mail = "mia.costa@example.org"
+    session = str(uuid4())
+    said = say(f"Write to {mail}.", event_id=str(uuid4()))
+    about = {"namespace": ns, "subject": mail, "agent": "clerk"}
+    for stored in (1, 0):
+        reply = tell(admin, session, said, **about)
+        assert reply.status_code == 201, reply.text
+        assert reply.json()["stored"] == stored
+    own_address = {
+        "name": "own_address",
+        "because": "only to the customer's own address",
+        "call": "send",
+        "require": {"arg.to": {"eq": {"state": "mail"}}},
+    }
+    known = {"kind": "ledger", "set": {"mail": mail}}
+    about_it = {"namespace": ns}
+    tell(admin, session, {"kind": "rule", "rule": own_address}, known, **about_it)
+
+    assert mail not in str(admin.get(f"/v1/sessions/{session}/state", format="json"))
+    check = f"/v1/sessions/{session}/check"
+    assert admin.post(check, {"name": "send", "arguments": {"to": mail}})["allowed"]
+    other = {"name": "send", "arguments": {"to": "bob@example.org"}}
+    assert not admin.post(check, other)["allowed"]
+    sent = {"kind": "call", "name": "send", "arguments": {"to": mail}}
+    assert tell(admin, session, sent, **about_it).status_code == 201

@@ -16,7 +16,7 @@ from memserver.wire.sessions import (
     SessionEvent,
     SessionState,
 )
-from memserver_client._call import Call, Listing, ask, read, write
+from memserver_client._call import Call, Listing, Params, ask, read, write
 from memserver_client._requests import Id, checked, id_of
 
 
@@ -56,7 +56,7 @@ def session_state(
 ) -> Call[SessionState]:
     """The working memory as a `.text` that is never over the budget; with `format="json"` its
     `.state` has the same as values."""
-    params = {"budget_tokens": budget_tokens, "format": format}
+    params: Params = {"budget_tokens": budget_tokens, "format": format}
     return read(f"{_path(id)}/state", SessionState, params)
 
 

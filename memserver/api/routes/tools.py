@@ -1,5 +1,6 @@
 """Memory as tools for agents: their schemas, and one route for calls of all of them."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -9,8 +10,9 @@ from memserver.api import shaping
 from memserver.api.call import CallDep, WriteCallDep
 from memserver.api.gatekeeper import check_json
 from memserver.api.queries import ToolsQuery
+from memserver.domain.ports import Writer
 from memserver.services.tools.calling import FOR_THE_MODEL, refused
-from memserver.services.tools.tool import Answer
+from memserver.services.tools.tool import Answer, Write
 from memserver.wire.tools import CallTool, ToolResult, ToolsOffered
 
 router = APIRouter(prefix="/tools", tags=["tools"])
@@ -34,10 +36,14 @@ async def call_tool(sent: CallTool, call: WriteCallDep) -> Response:
             check_json(sent.arguments.encode() or b"{}", call.limits)
         outcome = await call.read(lambda: tools.call(place, sent.name, sent.arguments))
         if not isinstance(outcome, Answer):
-            return await call.write(lambda tx: _shaped(sent.name, outcome(tx)))
+            return await call.write(partial(_written, sent.name, outcome))
     except FOR_THE_MODEL as error:
         outcome = refused(error)
     return JSONResponse(_shaped(sent.name, outcome).model_dump(mode="json"))
+
+
+def _written(name: str, write: Write, tx: Writer) -> ToolResult:
+    return _shaped(name, write(tx))
 
 
 def _shaped(name: str, answer: Answer) -> ToolResult:

@@ -72,8 +72,10 @@ class Sessions:
     ) -> tuple[Blocked, ...]:
         """The ledger rules that block the call; none where it is allowed."""
         with self._store.reading() as reader:
-            seen(reader, scope, session_id)
+            session = seen(reader, scope, session_id)
             deciding = reader.all_session_events(scope, session_id, DECIDING)
+            # What privacy took out of the ledger is compared with what it takes out of these.
+            arguments = reader.protected([session.namespace], dict(arguments))
         return fold(deciding).blocked_by(name, arguments)
 
     def delete(self, tx: Writer, scope: Scope, session_id: UUID) -> Session:

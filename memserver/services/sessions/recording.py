@@ -54,6 +54,14 @@ class Beginning:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """What events say, and of whom: a person's secrets go when the person is erased."""
+
+    subject: str | None
+    payloads: tuple[Payload, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """The session as it now is, and the numbers of the events sent; `existing` of them had been
     there."""
@@ -93,6 +101,11 @@ class Recording:
         known = tx.session_events_by_id(scope, session_id, [e.id for e in events if e.id])
         if session.ended_at is not None and any(e.id not in known for e in events):
             raise WrongState("session", session_id, "ended", "written to")
+        # As they would be stored: what privacy takes out of them is not there to be compared.
+        sent = tx.protected(
+            [session.namespace], Sent(session.subject, tuple(e.payload for e in events))
+        )
+        events = [replace(e, payload=p) for e, p in zip(events, sent.payloads, strict=True)]
         added, seqs = self._numbered(session, events, known)
         if session.events + len(added) > self._most_events:
             raise SessionFull(session_id, "events", self._most_events)
@@ -119,7 +132,8 @@ class Recording:
             )
         self._access.require_writable(scope, session.namespace)
         of_it = (session.namespace, session.agent, session.subject)
-        told = (beginning.namespace, beginning.agent, beginning.subject)
+        kept = tx.protected([session.namespace], replace(beginning, namespace=None))
+        told = (beginning.namespace, kept.agent, kept.subject)
         if any(one not in (None, other) for one, other in zip(told, of_it, strict=True)):
             raise IdConflict("session", session_id)
         return session
