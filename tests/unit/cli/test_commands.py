@@ -1,6 +1,7 @@
 """What each command asks of the server, and what it prints of the answer."""
 
 import json
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -16,8 +17,12 @@ HIT = {
     "score": 0.75,
     "why": "It says what to do.",
     "arms": {"dense": {"rank": 1, "score": 0.6}},
+    "memory": "experiential",
     "belief": {"mean": 0.8, "lower_bound": 0.5, "outcomes": 4},
     "sources": [],
+    "valid_from": "2026-01-31T00:00:00Z",
+    "valid_to": None,
+    "recorded_at": "2026-02-01T00:00:00Z",
     "tokens": 12,
 }
 FOUND = {
@@ -30,6 +35,56 @@ FOUND = {
     "policy": "fixed",
     "left_out": {},
 }
+
+
+# --- remember ----------------------------------------------------------------------------
+
+WRITTEN = {
+    "operation": "UPDATE",
+    "kind": "fact",
+    "item": ID,
+    "version": ID,
+    "target": ID,
+    "decision": ID,
+    "reason": "new value",
+    "by": "rules",
+}
+REMEMBERED = {
+    "change_id": ID,
+    "position": 3,
+    "written": [WRITTEN],
+    "added": 0,
+    "updated": 1,
+    "deleted": 0,
+    "unchanged": 0,
+}
+
+
+def test_remember_tells_a_text_and_shows_what_became_of_it(run, server):
+    server.answers = {"POST /v1/remember": REMEMBERED}
+
+    result = run(
+        "remember", "Ana's office is C14.", "-n", "demo", "--subject", "ana", "--at",
+        "2026-01-31T10:00:00+01:00", "--time-zone", "Europe/Oslo",
+    )  # fmt: skip
+
+    assert result.exit_code == 0
+    assert server.body() == {
+        "namespace": "demo",
+        "text": "Ana's office is C14.",
+        "subject": "ana",
+        "at": "2026-01-31T09:00:00+00:00",
+        "time_zone": "Europe/Oslo",
+    }
+    for shown in ("UPDATE", "fact", "new value", "rules", ID):
+        assert shown in result.stdout
+    assert "0 added, 1 updated, 0 ended, 0 unchanged" in result.stderr
+
+
+def test_remember_refuses_a_time_that_is_none(run, server):
+    refused = run("remember", "x", "-n", "demo", "--at", "yesterday")
+    assert refused.exit_code == 2
+    assert server.requests == []
 
 
 # --- retrieve ----------------------------------------------------------------------------
@@ -60,6 +115,85 @@ def test_retrieve_takes_several_namespaces_a_budget_and_a_type(run, server):
     asked = server.body()
     assert asked["namespaces"] == ["a", "b/**"]
     assert (asked["budget_tokens"], asked["task_type"]) == (500, "t")
+
+
+def test_retrieve_asks_about_other_times_and_refuses_one_without_an_offset(run, server):
+    server.answers = {"POST /v1/retrieve": FOUND}
+    times = ("--as-of", "2026-01-31T01:00:00+01:00", "--known-at", "2026-02-01T00:00:00Z")
+
+    run("retrieve", "q", "-n", "a", *times)
+    refused = run("retrieve", "q", "-n", "a", "--as-of", "2026-01-31T00:00:00")
+
+    asked = server.body()
+    assert datetime.fromisoformat(asked["as_of"]) == datetime(2026, 1, 31, tzinfo=UTC)
+    assert datetime.fromisoformat(asked["known_at"]) == datetime(2026, 2, 1, tzinfo=UTC)
+    assert refused.exit_code == 2
+    assert len(server.requests) == 1
+
+
+# --- grep --------------------------------------------------------------------------------
+
+LINE = {
+    "id": ID,
+    "version_id": None,
+    "namespace": "demo",
+    "kind": "trajectory",
+    "part": "observation",
+    "step": 3,
+    "line_number": 2,
+    "line": "a red light ERR-4471-B\x1b[2J",
+    "match_start": 12,
+    "match_end": 22,
+    "cut": False,
+    "before": ["it hums"],
+    "after": ["it beeps"],
+    "at": "2026-01-31T00:00:00Z",
+}
+
+
+def test_grep_shows_each_line_with_where_it_stands(run, server):
+    server.answers = {"POST /v1/grep": {"rows": [LINE], "next_cursor": None}}
+    flags = (
+        "-F",
+        "-i",
+        "-B",
+        "1",
+        "-A",
+        "2",
+        "--kind",
+        "trajectory",
+        "--until",
+        "2026-02-01T00:00Z",
+    )
+
+    result = run("grep", "err-4471-b", "-n", "demo", *flags)
+
+    assert result.exit_code == 0
+    asked = server.body()
+    assert (asked["pattern"], asked["literal"], asked["ignore_case"]) == ("err-4471-b", True, True)
+    assert (asked["before"], asked["after"], asked["kinds"]) == (1, 2, ["trajectory"])
+    assert asked["to"].startswith("2026-02-01")
+    shown = result.stdout.splitlines()
+    assert shown[0] == f"demo trajectory {ID} observation 3, line 2:"
+    assert [line.strip() for line in shown[1:4]][::2] == ["it hums", "it beeps"]
+    assert "ERR-4471-B" in shown[2]
+    assert "\x1b" not in result.stdout
+
+
+def test_grep_goes_on_where_time_ran_out_and_stops_at_its_limit(run, server):
+    pages = [
+        {"rows": [LINE], "next_cursor": "one", "truncated": True},
+        {"rows": [], "next_cursor": "two", "truncated": True},
+        {"rows": [LINE], "next_cursor": "three"},
+    ]
+    server.answers = {"POST /v1/grep": pages}
+
+    result = run("grep", "ERR", "-n", "demo", "--limit", "2", "--json")
+
+    assert len(json.loads(result.stdout)) == 2
+    assert [server.body(n).get("cursor") for n in range(3)] == [None, "one", "two"]
+    assert [server.body(n)["limit"] for n in range(3)] == [2, 1, 1]
+    assert len(server.requests) == 3
 
 
 def test_json_is_one_object_and_nothing_else_on_stdout(run, server):
@@ -257,7 +391,12 @@ def test_a_new_keys_secret_alone_is_on_stdout(run, server):
 
     assert result.stdout == "ms_secret\n"
     assert ID in result.stderr
-    assert server.body() == {"role": "reader", "grants": ["a", "b/**"], "label": "ci"}
+    assert server.body() == {
+        "role": "reader",
+        "grants": ["a", "b/**"],
+        "label": "ci",
+        "unseals": False,
+    }
 
 
 def test_keys_are_listed_and_revoked(run, server):
