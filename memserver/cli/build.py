@@ -10,13 +10,16 @@ import memserver
 from memserver.cli import (
     backup,
     doctor,
+    erasures,
     exports,
+    grep,
     keys,
     operations,
     policies,
     recall,
     server,
     sessions,
+    telling,
     transfer,
     upkeep,
 )
@@ -49,10 +52,13 @@ def build(
     app.command()(server.serve)
     app.command("import")(transfer.import_runs)
     app.command()(exports.export)
+    app.command()(telling.remember)
     app.command()(recall.retrieve)
+    app.command()(grep.grep)
     app.command()(upkeep.distill)
     app.command()(upkeep.consolidate)
     app.command()(upkeep.undo)
+    app.command()(erasures.erase)
     app.command()(backup.backup)
     app.command()(backup.restore)
     app.command()(server.reindex)
