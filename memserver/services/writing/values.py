@@ -44,6 +44,8 @@ _CLAUSE = re.compile(
     r"['’](?:s|re|m|ve|ll)\s+(?:a|an|the|so|such|not)\b|\s[–—-]\s",
     _I,
 )
+# Of a list the last is short; more words after "and" are a clause.
+_GOES_ON = re.compile(r",\s*(?:and|but|so|because|while|though|although)\s+(?:\S+\s+){3,}\S", _I)
 _QUOTED = re.compile(
     r"\"(?P<a>[^\"]+)\"|“(?P<b>[^”]+)”|'(?P<c>[^']+)'|‘(?P<d>[^’]+)’|«(?P<e>[^»]+)»|`(?P<f>[^`]+)`"
 )
@@ -112,6 +114,8 @@ def value_in(phrase: str, *, change: bool = False) -> Value | None:
     if not words or len(words) > LONGEST_VALUE or _CLAUSE.search(text):
         return None
     folded = [word.casefold().strip(",") for word in words]
+    if _GOES_ON.search(text):
+        return None
     if folded[0] in NO_VALUE_START or all(word in VAGUE for word in folded):
         return None
     if (
