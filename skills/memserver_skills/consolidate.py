@@ -12,7 +12,7 @@ from uuid import UUID
 from memserver.domain.items import Kind, SkillBody, Status
 from memserver_skills.abstracting import abstractions
 from memserver_skills.facts import is_fact, superseded_facts
-from memserver_skills.groups import Group, Retired, block, must_match, standing
+from memserver_skills.groups import Group, Retired, as_read, block, must_match, standing
 from memserver_skills.inspecting import BudgetSpent, Inspecting, Trace
 from memserver_skills.near_duplicates import Filed, Shingles, bands, overlap, shingles
 from memserver_skills.pieces import piece_of
@@ -61,7 +61,8 @@ def plan(
     made = _Making(settings, Inspecting(active, trace=trace, budget=settings.inspections))
     made.facts([rated for rated in active if is_fact(rated)])
     others = [rated for rated in active if not is_fact(rated)]
-    groups = near_duplicates(exact_duplicates(others), near=near, settings=settings)
+    groups = read_the_same(exact_duplicates(others))
+    groups = near_duplicates(groups, near=near, settings=settings)
     rules: tuple[Callable[[Sequence[Group]], list[Retired]], ...] = (
         lambda groups: never_useful(groups, settings=settings),
         contained,
@@ -166,6 +167,18 @@ def exact_duplicates(items: Sequence[Rated]) -> list[Group]:
             same = Group(rated, rated.belief)
             group.absorb(same, Rule.EXACT_DUPLICATE, f"same content as {group.leader.item}")
     return list(groups.values())
+
+
+def read_the_same(groups: Sequence[Group]) -> list[Group]:
+    """Joins groups whose leaders are one text in other words, by rules rather than likeness."""
+    joined: dict[Hashable, Group] = {}
+    for group in sorted(groups, key=lambda group: standing(group.leader)):
+        read = as_read(group.leader)
+        name = (block(group.leader), read or group.leader.item)
+        known = joined.setdefault(name, group)
+        if known is not group:
+            known.absorb(group, Rule.NEAR_DUPLICATE, f"reads the same as {known.leader.item}")
+    return list(joined.values())
 
 
 def near_duplicates(

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from memserver.domain.evidence import Belief
-from memserver.domain.items import FactBody, Kind, SkillBody
+from memserver.domain.items import FactBody, HintBody, Kind, RuleBody, SkillBody, TextBody
 from memserver_skills.plans import Rated, Rule
 from memserver_skills.procedures import steps_of
+from memserver_skills.statements import ideas
 from memserver_skills.words import SLOT, one_line
 
 
@@ -60,6 +61,25 @@ def must_match(rated: Rated) -> Hashable:
     if isinstance(body, FactBody):
         return (body.entity, body.key, one_line(body.value).casefold())
     return None
+
+
+def as_read(rated: Rated) -> Hashable:
+    """What two items have equal that say the same in other words, None where that is not told
+    from one key."""
+    match rated.entry.version.body:
+        case SkillBody() as body:
+            steps = "\n".join(" ".join(step) for step in steps_of(body))
+            goals = "\n".join(" ".join(ideas(goal)) for goal in body.goal.splitlines())
+            when = "" if body.goal else " ".join(ideas(body.when))
+            return _renamed(f"{steps}\n\n{goals}\n\n{when}")
+        case RuleBody(text=text, when=when):
+            return (ideas(when), ideas(text))
+        case HintBody(when=when, do=do, avoid=avoid):
+            return (ideas(when), ideas(do), ideas(avoid))
+        case TextBody(text=text):
+            return ideas(text)
+        case _:
+            return None
 
 
 def _renamed(steps: str) -> str:
