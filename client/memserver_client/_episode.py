@@ -15,9 +15,11 @@ from memserver_client._requests import Id, checked, id_of, json_body
 from memserver_client._transport import AsyncConnection, Connection
 
 
-def new_run(task: Mapping[str, str | None], *, namespace: str, agent: str) -> NewTrajectory:
+def new_run(
+    task: Mapping[str, str | None], *, namespace: str, agent: str, subject: str | None = None
+) -> NewTrajectory:
     given = {name: value for name, value in task.items() if value is not None}
-    return checked(NewTrajectory, namespace=namespace, task=given, agent=agent)
+    return checked(NewTrajectory, namespace=namespace, task=given, agent=agent, subject=subject)
 
 
 class Recording:

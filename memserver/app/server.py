@@ -116,7 +116,13 @@ class Server:
         self._parts = parts
         self._bell = threading.Event()
         self.metrics = Metrics()
-        self.services = self._build()
+        with ExitStack() as stack:
+            # What cannot be built leaves nothing open.
+            stack.callback(parts.store.close)
+            stack.callback(parts.index.close)
+            stack.callback(parts.encoder.close)
+            self.services = self._build()
+            stack.pop_all()
         self.metrics.watch(readings(self.services, parts.encoder))
         self._jobs = (make_jobs or dbos_jobs)(self.services.operations, settings)
         self._dispatcher = Dispatcher(store=parts.store, jobs=self._jobs, bell=self._bell)

@@ -61,10 +61,13 @@ def trajectories(
     environment: str | None = None,
     agent: str | None = None,
     success: bool | None = None,
+    unseal: bool | None = None,
 ) -> Listing[Trajectory]:
-    """All of them; each page is asked for when it is needed."""
+    """All of them; each page is asked for when it is needed. `unseal` asks for what privacy took
+    out of texts."""
     params = {
         "namespace": namespace,
+        "unseal": unseal,
         "task_type": task_type,
         "environment": environment,
         "agent": agent,
@@ -73,8 +76,8 @@ def trajectories(
     return Listing(path="/v1/trajectories", page=Page[Trajectory], params=params)
 
 
-def trajectory(id: Id) -> Call[Trajectory]:
-    return read(f"/v1/trajectories/{id_of(id)}", Trajectory)
+def trajectory(id: Id, *, unseal: bool | None = None) -> Call[Trajectory]:
+    return read(f"/v1/trajectories/{id_of(id)}", Trajectory, {"unseal": unseal})
 
 
 def delete_trajectory(id: Id) -> Call[Receipt]:

@@ -89,3 +89,13 @@ def test_cancel_and_retry_may_be_repeated_under_one_key(server, memory, operatio
     assert {request.url.path for request in server.requests} == {f"/v1/operations/{CHANGE}/{verb}"}
     assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 1
     assert len(server.requests) == 2
+
+
+def test_erasing_names_the_person_in_the_request_and_waits_for_the_end(
+    server, memory, operation, states
+):
+    states(operation("pending", verb="erase"), operation("succeeded", report={"left": None}))
+    done = memory.erase(subject="p-17", namespace="clinic/**", wait=True)
+    assert done.report == {"left": None}
+    assert server.bodies()[0] == {"subject": "p-17", "namespace": "clinic/**"}
+    assert server.requests[0].url.path == "/v1/erasures"
