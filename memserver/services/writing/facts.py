@@ -10,6 +10,7 @@ from memserver.domain.items import normal_name
 from memserver.services.writing.dates import resolve
 from memserver.services.writing.forms import FORMER_WORD, Filled, fill
 from memserver.services.writing.framing import Framed, hedged, unframed
+from memserver.services.writing.patterns import wording
 from memserver.services.writing.personal import ENDED, personal
 from memserver.services.writing.retractions import RETRACTIONS
 from memserver.services.writing.sentences import Sentence, sentences
@@ -30,48 +31,45 @@ LONGEST = 400
 MOST_LOOKS = 40
 """Pieces of one sentence that are tried as statements."""
 
-_I = re.IGNORECASE
-_JOINT = re.compile(
-    r"\s*(?:;|,\s*(?:and|but|while|whereas|so|though|although|because|since|as|which|who)\b|,|\s[–—-]\s|"
+_JOINT = wording(
+    r"\s*(?:;|,\s*(?:and|but|while|whereas|so|though|although|because|since|as|which|who)\b|,|"
+    r"\s[–—-]\s|"
     r"\s(?:and|but|while|whereas|because)\b)\s*",
-    _I,
 )
-_REQUEST = re.compile(
-    r"(?:ok(?:ay)?,?\s+|hey,?\s+|hi,?\s+)?(?:please\s+)?(?:can|could|would|will)\s+you\s+(?:please\s+|kindly\s+|just\s+|also\s+)*"
-    r"(?=note|remember|record|write|save|store|set|update|change|forget|remove|delete|drop|ignore|make|keep|add|log|"
+_REQUEST = wording(
+    r"(?:ok(?:ay)?,? |hey,? |hi,? )?(?:please )?(?:can|could|would|will) you (?:please |kindly |"
+    r"just |also )*"
+    r"(?=note|remember|record|write|save|store|set|update|change|forget|remove|delete|drop|"
+    r"ignore|make|keep|add|log|"
     r"correct|disregard|erase|clear|register|jot|put|replace|cancel|discard|strike|retract)",
-    _I,
 )
-_NEWS = re.compile(
-    r"did\s+(?:i|we)\s+(?:\w+\s+)?(?:mention|tell|say)|did\s+you\s+(?:know|hear)\s", _I
-)
+_NEWS = wording(r"did (?:i|we) (?:\w+ )?(?:mention|tell|say)|did you (?:know|hear)\s")
 """Questions that state what they ask about."""
 _SMILE = re.compile(
     r"(?:\s*(?:[:;=]-?[)(DPp]+|\^\^|<3|[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f]+))+\s*$"
 )
-_DOUBT = re.compile(
-    r"(?:(?:i|we)\s+(?:think|guess|believe|suppose|assume|hope)|isn['’]?t\s+it|if|unless|maybe|perhaps|"
-    r"probably|possibly|presumably|just\s+kidding)\b|right$",
-    _I,
+_DOUBT = wording(
+    r"(?:(?:i|we) (?:think|guess|believe|suppose|assume|hope)|isn['’]?t it|if|unless|maybe|perhaps|"
+    r"probably|possibly|presumably|just kidding)\b|right$",
 )
 """After a statement, words that take its certainty back."""
-_IT = re.compile(r"(?:it|that|this)(?=['’]s\s|\s)(?:['’]s)?", _I)
-_ELIDED = re.compile(
-    r"(?:also\s+|now\s+)*(?:lives?|works?|likes?|loves?|enjoys?|prefers?|hates?|dislikes?|studies|study|moved|comes?|"
-    r"(?:was|am|is)\s+(?:born|allergic|based|married|from))\s",
-    _I,
+_IT = wording(r"(?:it|that|this)(?=['’]s\s|\s)(?:['’]s)?")
+_ELIDED = wording(
+    r"(?:also |now )*(?:lives?|works?|likes?|loves?|enjoys?|prefers?|hates?|dislikes?|studies|"
+    r"study|moved|comes?|"
+    r"(?:was|am|is) (?:born|allergic|based|married|from))\s",
 )
-_ELLIPSIS = re.compile(
-    r"(?P<owner>.+?)['’]s?\s+(?P<rest>(?:is|are|has\s+changed\s+to|changed\s+to|became)\s.+)", _I
+_ELLIPSIS = wording(
+    r"(?P<owner>.+?)['’]s? (?P<rest>(?:is|are|has changed to|changed to|became)\s.+)"
 )
-_SPOKEN_OF = re.compile(
-    r"\s+(?:is|are|was|were|isn['’]t|has|have|had|used\s+to|changed|moved|no\s+longer|does|doesn['’]t|will|got|should)\b|"
+_SPOKEN_OF = wording(
+    r" (?:is|are|was|were|isn['’]t|has|have|had|used to|changed|moved|no longer|does|doesn['’]t|"
+    r"will|got|should)\b|"
     r"['’]s\s",
-    _I,
 )
-_IMPERATIVE = re.compile(
-    r"(?:forget|drop|ignore|remove|delete|disregard|discard|erase|clear|scratch|cancel)\s+(?P<subject>.+)",
-    _I,
+_IMPERATIVE = wording(
+    r"(?:forget|drop|ignore|remove|delete|disregard|discard|erase|clear|scratch|"
+    r"cancel) (?P<subject>.+)",
 )
 _CONTENT = re.compile(r"[^\W_]{2,}")
 

@@ -6,104 +6,113 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memserver.services.writing.dates import is_date
+from memserver.services.writing.patterns import wording
 from memserver.services.writing.subjects import Setting, owner_in
 from memserver.services.writing.vocabulary import HEDGES
 
-_I = re.IGNORECASE
 _PERSON = r"(?:i|we|you|they|he|she)"
 _TOLD = (
-    r"(?:(?:has|have|had)\s+)?(?:just\s+)?(?:told\s+(?:me|us|them|him|her)|says?|said|mentions?|mentioned|"
-    r"confirms?|confirmed|reports?|reported|announces?|announced|informs?\s+(?:me|us)|"
-    r"informed\s+(?:me|us)|let\s+(?:me|us)\s+know|wrote|writes|tells\s+(?:me|us)|explained|stated|"
-    r"states|noted|shared|reminded\s+(?:me|us)|pointed\s+out)(?:\s+(?:today|yesterday|just\s+now))?"
+    r"(?:(?:has|have|had) )?(?:just )?(?:told (?:me|us|them|him|her)|says?|said|mentions?|"
+    r"mentioned|"
+    r"confirms?|confirmed|reports?|reported|announces?|announced|informs? (?:me|us)|"
+    r"informed (?:me|us)|let (?:me|us) know|wrote|writes|tells (?:me|us)|explained|stated|"
+    r"states|noted|shared|reminded (?:me|us)|pointed out)(?: (?:today|yesterday|just now))?"
 )
 _LEARNED = (
-    r"(?:(?:have|had|has|'ve|’ve)\s+)?(?:just\s+|also\s+|recently\s+)?(?:learn(?:ed|t)|hear[d]?|found\s+out|"
-    r"(?:been|was|were)\s+(?:told|informed)|noticed?|see|saw|read|know|knew|agreed?|discovered|realis?z?ed|"
-    r"can\s+confirm|confirm(?:ed)?|understand|got\s+word|decided|want(?:ed)?\s+you\s+to\s+(?:know|remember)|"
-    r"want(?:ed)?\s+to\s+(?:let\s+you\s+know|tell\s+you|say|add|mention)|"
-    r"would\s+like\s+you\s+to\s+(?:know|remember|note)|meant(?:\s+to\s+say)?|mean|should\s+(?:mention|add|say)|"
-    r"must\s+(?:correct\s+myself|add))"
+    r"(?:(?:have|had|has|'ve|’ve) )?(?:just |also |recently )?(?:learn(?:ed|t)|hear[d]?|found out|"
+    r"(?:been|was|were) (?:told|informed)|noticed?|see|saw|read|know|knew|agreed?|discovered|"
+    r"realis?z?ed|"
+    r"can confirm|confirm(?:ed)?|understand|got word|decided|want(?:ed)? you to (?:know|remember)|"
+    r"want(?:ed)? to (?:let you know|tell you|say|add|mention)|"
+    r"would like you to (?:know|remember|note)|meant(?: to say)?|mean|should (?:mention|add|say)|"
+    r"must (?:correct myself|add))"
 )
-_ASKED = (
-    r"(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+|pls\s+|plz\s+|kindly\s+|do\s+|just\s+)*"
-)
-_LATER = r"(?:\s+(?:please|this|down|for\s+(?:me|us|later)|to\s+your\s+notes))*"
+_ASKED = r"(?:(?:can|could|would|will) you )?(?:please |pls |plz |kindly |do |just )*"
+_LATER = r"(?: (?:please|this|down|for (?:me|us|later)|to your notes))*"
 _NOTE = (
-    rf"{_ASKED}(?:(?:make\s+|take\s+)(?:a\s+)?note|note|remember|be\s+(?:aware|advised|informed)|"
-    r"(?:keep|bear)\s+in\s+mind|don['’]?t\s+forget|do\s+not\s+forget|know|observe|remind\s+yourself|"
-    r"let\s+it\s+be\s+known|rest\s+assured|let\s+me\s+(?:tell\s+you|add|note|correct\s+myself|correct\s+that))"
+    rf"{_ASKED}(?:(?:make |take )(?:a )?note|note|remember|be (?:aware|advised|informed)|"
+    r"(?:keep|bear) in mind|don['’]?t forget|do not forget|know|observe|remind yourself|"
+    r"let it be known|rest assured|let me (?:tell you|add|note|correct myself|correct that))"
     rf"{_LATER}"
 )
 # These have an object of their own ("record B12 as Ana's office"), so only "that" or a colon
 # makes a frame of them.
 _WRITE = (
-    rf"{_ASKED}(?:record|write(?:\s+this)?\s+down|jot\s+down|save|store|log|register|memori[sz]e|"
-    rf"note\s+down|add(?:\s+this)?|file|enter|put\s+down){_LATER}"
+    rf"{_ASKED}(?:record|write(?: this)? down|jot down|save|store|log|register|memori[sz]e|"
+    rf"note down|add(?: this)?|file|enter|put down){_LATER}"
 )
-_FRAME = re.compile(
+_FRAME = wording(
     rf"(?:"
-    rf"{_NOTE}\s*(?:,|:|\s+that\b|\s+the\s+fact\s+that\b|\s)"
-    rf"|{_WRITE}\s*(?::|\s+that\b|\s+the\s+fact\s+that\b)"
-    rf"|{_PERSON}(?:\s+(?:need|ought|have)\s+to|\s+should|\s+must)?\s+(?:know|remember|note)\s*(?:,|:|that\b|\s)"
-    rf"|(?:i|we)\s*{_LEARNED}(?:\s+(?:today|yesterday|earlier|just\s+now|this\s+morning))?\s*(?:,|:|that\b|\s)"
-    rf"|(?:it|this)\s+(?:now\s+)?(?:turns\s+out|seems\s+clear|is\s+(?:official|clear|confirmed|a\s+fact|known|true))"
+    rf"{_NOTE}\s*(?:,|:| that\b| the fact that\b|\s)"
+    rf"|{_WRITE}\s*(?::| that\b| the fact that\b)"
+    rf"|{_PERSON}(?: (?:need|ought|have) to| should| must)? (?:know|remember|note)\s*(?:,|:|"
+    rf"that\b|\s)"
+    rf"|(?:i|we)\s*{_LEARNED}(?: (?:today|yesterday|earlier|just now|this morning))?\s*(?:,|:|"
+    rf"that\b|\s)"
+    rf"|(?:it|this) (?:now )?(?:turns out|seems clear|is (?:official|clear|confirmed|a fact|"
+    rf"known|true))"
     rf"\s*(?:,|:|that\b|\s)"
-    rf"|(?:just|also|recently)\s+{_LEARNED}(?:\s+(?:today|yesterday|earlier|now))?\s*(?:,|:|that\b|\s)"
-    rf"|did\s+(?:i|we)\s+(?:already\s+)?(?:mention|tell\s+you|say|note)(?:\s+already)?\s*(?:,|:|that\b|\s)"
-    rf"|did\s+you\s+(?:know|hear)\s*(?:,|:|that\b|\s)"
-    rf"|(?:in\s+case|if)\s+(?:you(?:['’]re|\s+are|\s+were)?|anyone|it)\s+(?:need|want|wonder|wondering|curious|interested|"
-    rf"miss|missed|ask|asks|helps|matters|didn['’]?t\s+know|don['’]?t\s+know|haven['’]?t\s+heard)[^,:]{{0,20}}[,:]"
-    rf"|turns\s+out\s*(?:,|:|that\b|\s)"
-    rf"|(?:just\s+)?(?:so|as|to\s+let)\s+you\s+(?:all\s+)?(?:know|are\s+aware)\s*(?:,|:|that\b|\s)"
-    rf"|(?:the\s+)?(?:truth|fact|thing)\s+is\s*(?:,|:|that\b)"
-    rf"|that\s+(?=\S+['’]s\s|the\s)"
+    rf"|(?:just|also|recently) {_LEARNED}(?: (?:today|yesterday|earlier|now))?\s*(?:,|:|that\b|\s)"
+    rf"|did (?:i|we) (?:already )?(?:mention|tell you|say|note)(?: already)?\s*(?:,|:|that\b|\s)"
+    rf"|did you (?:know|hear)\s*(?:,|:|that\b|\s)"
+    rf"|(?:in case|if) (?:you(?:['’]re| are| were)?|anyone|it) (?:need|want|wonder|wondering|"
+    rf"curious|interested|"
+    rf"miss|missed|ask|asks|helps|matters|didn['’]?t know|don['’]?t know|"
+    rf"haven['’]?t heard)[^,:]{{0,20}}[,:]"
+    rf"|turns out\s*(?:,|:|that\b|\s)"
+    rf"|(?:just )?(?:so|as|to let) you (?:all )?(?:know|are aware)\s*(?:,|:|that\b|\s)"
+    rf"|(?:the )?(?:truth|fact|thing) is\s*(?:,|:|that\b)"
+    rf"|that (?=\S+['’]s\s|the\s)"
     rf")\s*",
-    _I,
 )
-_OPENERS = re.compile(
-    r"(?:(?:ok|okay|so|oh|also|and|but|now|additionally|moreover|furthermore|besides|actually|currently|presently|"
-    r"officially|indeed|evidently|apparently|obviously|clearly|basically|finally|instead|meanwhile|fyi|btw|"
+_OPENERS = wording(
+    r"(?:(?:ok|okay|so|oh|also|and|but|now|additionally|moreover|furthermore|besides|actually|"
+    r"currently|presently|"
+    r"officially|indeed|evidently|apparently|obviously|clearly|basically|finally|instead|"
+    r"meanwhile|fyi|btw|"
     r"hm+|um+|uh|yeah|yep|yup|lol|haha|"
-    r"at\s+present|at\s+the\s+moment|right\s+now|these\s+days|nowadays|as\s+it\s+stands|in\s+fact|"
-    r"by\s+the\s+way|for\s+the\s+record|for\s+your\s+information|for\s+(?:future\s+)?reference|as\s+you\s+know|"
-    r"in\s+short|of\s+note|for\s+clarity|to\s+be\s+clear|to\s+clarify|to\s+be\s+exact|one\s+more\s+thing|"
-    r"from\s+now\s+on|as\s+of\s+(?:today|now)|effective\s+(?:immediately|today)|starting\s+(?:today|now)|going\s+forward|"
-    r"henceforth|from\s+today(?:\s+on)?|as\s+from\s+today|after\s+all)"
-    r"(?:\s*[,:;!–—-]+\s*|\s*\.\.\.\s*|\s+)"
+    r"at present|at the moment|right now|these days|nowadays|as it stands|in fact|"
+    r"by the way|for the record|for your information|for (?:future )?reference|as you know|"
+    r"in short|of note|for clarity|to be clear|to clarify|to be exact|one more thing|"
+    r"from now on|as of (?:today|now)|effective (?:immediately|today)|starting (?:today|now)|"
+    r"going forward|"
+    r"henceforth|from today(?: on)?|as from today|after all)"
+    r"(?:\s*[,:;!–—-]+\s*|\s*\.\.\.\s*| )"
     # These also begin names and values ("Hey Jude", "no pet"), or are verbs, so that only a stop
     # sets them apart.
-    r"|(?:hey|hi|hello|ah|aww|wow|cool|well|right|yes|no|nope|wait|sorry|thanks|thank\s+you|please|then|plus|again|"
-    r"nb|ps|good\s+news|update|correction|reminder|news|change|listen|look|fine|great|edit|note|nice)"
+    r"|(?:hey|hi|hello|ah|aww|wow|cool|well|right|yes|no|nope|wait|sorry|thanks|thank you|please|"
+    r"then|plus|again|"
+    r"nb|ps|good news|update|correction|reminder|news|change|listen|look|fine|great|edit|note|nice)"
     r"\s*(?:[,:;!–—-]|\.\.\.)+\s*)",
-    _I,
 )
-_RENEWING = re.compile(
-    r"\b(?:actually|correction|update|now|instead|from\s+now\s+on|as\s+of\s+(?:today|now)|effective|starting|"
-    r"going\s+forward|henceforth|from\s+today|as\s+from|wrong|mistaken|mistake|meant|scratch|changed?|changes|news?|"
-    r"outdated|revised|amend\w*|correct\s+(?:myself|that)|sorry|no|wait|turns\s+out|disregard|ignore|forget)\b",
-    _I,
+_RENEWING = wording(
+    r"\b(?:actually|correction|update|now|instead|from now on|as of (?:today|now)|effective|"
+    r"starting|"
+    r"going forward|henceforth|from today|as from|wrong|mistaken|mistake|meant|scratch|changed?|"
+    r"changes|news?|"
+    r"outdated|revised|amend\w*|correct (?:myself|that)|sorry|no|wait|turns out|disregard|ignore|"
+    r"forget)\b",
 )
-_TOLD_BY = re.compile(rf"(?P<who>\S.*?)\s+{_TOLD}\s*(?:,|:|\s+that\b|\s)\s*", _I)
-_SOURCE = re.compile(
-    r"(?:according\s+to|as\s+per|per|based\s+on|as\s+stated\s+in|going\s+by|in\s+(?:the|our|my)\s+(?:file|files|"
+_TOLD_BY = wording(rf"(?P<who>\S.*?) {_TOLD}\s*(?:,|:| that\b|\s)\s*")
+_SOURCE = wording(
+    r"(?:according to|as per|per|based on|as stated in|going by|in (?:the|our|my) (?:file|files|"
     r"records?|register|notes?|system|database|minutes|list))\s*[^,:]{0,40}[,:]\s*",
-    _I,
 )
-_TOPIC = re.compile(
-    r"(?:(?:an?\s+|quick\s+|small\s+)*(?:update|news|info|information|note|correction|change|reminder|word)\s+)?"
-    r"(?:for|regarding|about|as\s+for|as\s+to|concerning|speaking\s+of|when\s+it\s+comes\s+to|with\s+(?:regard|respect|"
-    r"regards)\s+to|in\s+the\s+case\s+of|re|on|with|in\s+terms\s+of|as\s+far\s+as|talking\s+about)\s+"
-    r"(?P<topic>[^,:]{1,60}?)(?:\s+(?:is\s+concerned|goes))?\s*(?:[,:]|\s[–—-])\s*",
-    _I,
+_TOPIC = wording(
+    r"(?:(?:an? |quick |small )*(?:update|news|info|information|note|correction|change|reminder|"
+    r"word) )?"
+    r"(?:for|regarding|about|as for|as to|concerning|speaking of|when it comes to|with (?:regard|"
+    r"respect|"
+    r"regards) to|in the case of|re|on|with|in terms of|as far as|talking about) "
+    r"(?P<topic>[^,:]{1,60}?)(?: (?:is concerned|goes))?\s*(?:[,:]|\s[–—-])\s*",
 )
 _HEADER = re.compile(r"(?P<header>[^:;,–—]{1,60}?)\s*(?:[:;,]|\s[–—-])\s+")
-_SINCE = re.compile(
-    r"(?P<cue>as\s+(?:of|from)|since|from|starting(?:\s+(?:on|from))?|beginning|effective(?:\s+(?:on|from))?|"
-    r"with\s+effect\s+from|on)\s+",
-    _I,
+_SINCE = wording(
+    r"(?P<cue>as (?:of|from)|since|from|starting(?: (?:on|from))?|beginning|effective(?: (?:on|"
+    r"from))?|"
+    r"with effect from|on) ",
 )
-_AFTER_DATE = re.compile(r"(?:\s+on(?:wards?)?)?(?:\s*[,:]\s*|\s+)", _I)
+_AFTER_DATE = wording(r"(?: on(?:wards?)?)?(?:\s*[,:]\s*| )")
 LONGEST_DATE = 5
 """In words."""
 
@@ -191,17 +200,16 @@ def _stripped(framed: Framed) -> Framed:
 
 _WORD = re.compile(r"[\w'’-]+")
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
-_DENIED = re.compile(
-    r"\b(?:not\s+(?:true|the\s+case|sure|certain|clear|correct)\s+(?:that|if|whether)|isn['’]?t\s+(?:true|the\s+case)|"
-    r"don['’]?t\s+(?:know|think|believe)|do\s+not\s+(?:know|think|believe)|no\s+idea|never\s+(?:said|told)|no(?:body|\s+one)\s+(?:said|told|knows|thinks)|"
-    r"didn['’]?t\s+say|denie[sd]|false\s+that|wrong\s+that|myth\s+that|asked|asking|asks|"
-    r"i\s+(?:think|believe|suppose|guess)|we\s+(?:think|believe|suppose))\b",
-    _I,
+_DENIED = wording(
+    r"\b(?:not (?:true|the case|sure|certain|clear|correct) (?:that|if|whether)|"
+    r"isn['’]?t (?:true|the case)|"
+    r"don['’]?t (?:know|think|believe)|do not (?:know|think|believe)|no idea|never (?:said|told)|"
+    r"no(?:body| one) (?:said|told|knows|thinks)|"
+    r"didn['’]?t say|denie[sd]|false that|wrong that|myth that|asked|asking|asks|"
+    r"i (?:think|believe|suppose|guess)|we (?:think|believe|suppose))\b",
 )
 _MAY = re.compile(r"\bmay\b(?!\s+\d)")
-_WAITING = re.compile(
-    r"(?:when|whenever|once|until|till|before|after|while|as\s+long\s+as|in\s+case)\s", _I
-)
+_WAITING = wording(r"(?:when|whenever|once|until|till|before|after|while|as long as|in case)\s")
 
 
 def hedged(text: str) -> bool:

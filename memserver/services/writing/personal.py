@@ -24,13 +24,16 @@ import re
 from dataclasses import dataclass, replace
 
 from memserver.services.writing.forms import Filled, Form, Part
+from memserver.services.writing.patterns import wording
 from memserver.services.writing.subjects import Setting, Subject, owner_in
 from memserver.services.writing.values import Value, value_in
 
 _WHO = r"(?P<who>[^,:;]{1,60}?)"
-_ADVERB = r"(?:\s+(?:now|currently|also|still|really|just|recently|always|already|absolutely|very\s+much))*"
-_BE = r"(?:\s+(?:is|am)|['’]m|['’]s)"
-_HAVE = r"(?:(?:\s+(?:has|have)|['’]ve|['’]s)\b)?"
+_ADVERB = (
+    r"(?: (?:now|currently|also|still|really|just|recently|always|already|absolutely|very much))*"
+)
+_BE = r"(?: (?:is|am)|['’]m|['’]s)"
+_HAVE = r"(?:(?: (?:has|have)|['’]ve|['’]s)\b)?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +47,38 @@ class Verb:
 
 
 def _verb(pattern: str, key: str, *, place: bool = False, renews: bool = False) -> Verb:
-    whole = re.compile(rf"{_WHO}{pattern}\s+(?P<thing>.+)", re.IGNORECASE)
+    whole = wording(rf"{_WHO}{pattern} (?P<thing>.+)")
     return Verb(whole, key, place, renews)
 
 
 VERBS = (
-    _verb(rf"{_ADVERB}\s+(?:lives?|resides?)\s+in", "home", place=True),
-    _verb(rf"{_BE}{_ADVERB}\s+(?:living|based|residing)\s+in", "home", place=True),
-    _verb(rf"{_HAVE}{_ADVERB}\s+(?:moved|relocated)\s+to", "home", place=True, renews=True),
-    _verb(rf"{_ADVERB}\s+works?\s+(?:at|for)", "employer", place=True),
-    _verb(
-        rf"{_BE}{_ADVERB}\s+(?:working\s+(?:at|for)|employed\s+(?:at|by))", "employer", place=True
-    ),
-    _verb(rf"{_ADVERB}\s+works?\s+as\s+(?:an?|the)", "job"),
-    _verb(rf"{_BE}{_ADVERB}\s+working\s+as\s+(?:an?|the)", "job"),
-    _verb(rf"(?:{_BE}|\s+comes?){_ADVERB}\s+from", "origin", place=True),
-    _verb(r"\s+was\s+born\s+in", "birthplace", place=True),
-    _verb(r"\s+was\s+born\s+on", "birthday"),
-    _verb(rf"{_ADVERB}\s+(?:study|studies)\s+at", "school", place=True),
-    _verb(rf"{_BE}{_ADVERB}\s+married\s+to", "spouse", place=True),
-    _verb(rf"{_BE}{_ADVERB}\s+allergic\s+to", "allergic to {thing}"),
-    _verb(rf"{_ADVERB}\s+(?:likes?|loves?|enjoys?)", "likes {thing}"),
-    _verb(rf"{_ADVERB}\s+prefers?", "prefers {thing}"),
-    _verb(
-        rf"{_ADVERB}\s+(?:dislikes?|hates?|can['’]?t\s+stand|cannot\s+stand)", "dislikes {thing}"
-    ),
+    _verb(rf"{_ADVERB} (?:lives?|resides?) in", "home", place=True),
+    _verb(rf"{_BE}{_ADVERB} (?:living|based|residing) in", "home", place=True),
+    _verb(rf"{_HAVE}{_ADVERB} (?:moved|relocated) to", "home", place=True, renews=True),
+    _verb(rf"{_ADVERB} works? (?:at|for)", "employer", place=True),
+    _verb(rf"{_BE}{_ADVERB} (?:working (?:at|for)|employed (?:at|by))", "employer", place=True),
+    _verb(rf"{_ADVERB} works? as (?:an?|the)", "job"),
+    _verb(rf"{_BE}{_ADVERB} working as (?:an?|the)", "job"),
+    _verb(rf"(?:{_BE}| comes?){_ADVERB} from", "origin", place=True),
+    _verb(r" was born in", "birthplace", place=True),
+    _verb(r" was born on", "birthday"),
+    _verb(rf"{_ADVERB} (?:study|studies) at", "school", place=True),
+    _verb(rf"{_BE}{_ADVERB} married to", "spouse", place=True),
+    _verb(rf"{_BE}{_ADVERB} allergic to", "allergic to {thing}"),
+    _verb(rf"{_ADVERB} (?:likes?|loves?|enjoys?)", "likes {thing}"),
+    _verb(rf"{_ADVERB} prefers?", "prefers {thing}"),
+    _verb(rf"{_ADVERB} (?:dislikes?|hates?|can['’]?t stand|cannot stand)", "dislikes {thing}"),
 )
-_AGE = re.compile(rf"{_WHO}{_BE}{_ADVERB}\s+(?P<thing>\d{{1,3}})\s+years\s+old", re.IGNORECASE)
-_NO_LONGER = re.compile(
-    r"\s+(?:(?:is|am)\s+)?no\s+longer\s+|['’]m\s+no\s+longer\s+|\s+(?:do|does)\s*(?:not|n['’]t)\s+(?=.*\s+any\s?more)",
-    re.IGNORECASE,
+_AGE = wording(rf"{_WHO}{_BE}{_ADVERB} (?P<thing>\d{{1,3}}) years old")
+_NO_LONGER = wording(
+    r" (?:(?:is|am) )?no longer |['’]m no longer | (?:do|does)\s*(?:not|n['’]t) (?=.* any\s?more)",
 )
-_ANY_MORE = re.compile(r"\s+any\s?more$", re.IGNORECASE)
-_HE = re.compile(r"(?:he|she)", re.IGNORECASE)
-_VAGUE_THING = re.compile(
-    r"(?:to|it|that|this|them|those|these|how|what|when|the|all|some|his|her|their|my|your|our|you|him|me|us|"
+_ANY_MORE = wording(r" any\s?more$")
+_HE = wording(r"(?:he|she)")
+_VAGUE_THING = wording(
+    r"(?:to|it|that|this|them|those|these|how|what|when|the|all|some|his|her|their|my|your|our|"
+    r"you|him|me|us|"
     r"just|making|seeing|having|being|getting)\b",
-    re.IGNORECASE,
 )
 
 

@@ -1,108 +1,126 @@
 """The forms in which English takes a value back without giving another: "forget E's K", "E no
 longer has K", "E's K no longer applies"."""
 
-import re
-
 from memserver.services.writing.forms import Form, Part
+from memserver.services.writing.patterns import wording
 
 SUBJECT, OWNER, KEY, VALUE = Part.SUBJECT, Part.OWNER, Part.KEY, Part.VALUE
 
 
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
 _END = (
-    r"(?:\s+(?:any\s?more|any\s+longer|now|for\s+now|please|at\s+all|from\s+now\s+on|at\s+present|these\s+days|"
-    r"today|for\s+good|altogether|entirely|completely|either|as\s+well|too|effective\s+immediately|as\s+of\s+(?:today|now)))*"
-    r"[\s,.!]*(?:please|thanks|thank\s+you)?$"
+    r"(?: (?:any\s?more|any longer|now|for now|please|at all|from now on|at present|these days|"
+    r"today|for good|altogether|entirely|completely|either|as well|too|effective immediately|"
+    r"as of (?:today|now)))*"
+    r"[\s,.!]*(?:please|thanks|thank you)?$"
 )
 _STALE = (
-    r"(?:valid|true|relevant|current|applicable|in\s+(?:force|effect|use|place|question)|needed|required|necessary|"
-    r"accurate|correct|active|available|up\s+to\s+date|the\s+case|binding|operative|right|good|used|known|in\s+the\s+picture)"
+    r"(?:valid|true|relevant|current|applicable|in (?:force|effect|use|place|question)|needed|"
+    r"required|necessary|"
+    r"accurate|correct|active|available|up to date|the case|binding|operative|right|good|used|"
+    r"known|in the picture)"
 )
 _ENDED = (
-    r"(?:cancel(?:l)?ed|withdrawn|removed|revoked|deleted|dropped|voided|discontinued|rescinded|abolished|lifted|ended|scrapped|"
-    r"retracted|invalidated|cleared|terminated|annulled|repealed|erased|called\s+off|taken\s+back|struck(?:\s+off)?|"
-    r"waived|nullified|eliminated|done\s+away\s+with|crossed\s+out|taken\s+away|wiped)"
+    r"(?:cancel(?:l)?ed|withdrawn|removed|revoked|deleted|dropped|voided|discontinued|rescinded|"
+    r"abolished|lifted|ended|scrapped|"
+    r"retracted|invalidated|cleared|terminated|annulled|repealed|erased|called off|taken back|"
+    r"struck(?: off)?|"
+    r"waived|nullified|eliminated|done away with|crossed out|taken away|wiped)"
 )
-_GONE = _re(
-    rf"\s+(?:(?:is|are)\s+(?:now\s+)?(?:void|null(?:\s+and\s+void)?|obsolete|outdated|out\s+of\s+date|invalid|moot|gone|history|"
-    rf"superseded|no\s+more|a\s+thing\s+of\s+the\s+past)"
-    rf"|(?:is|are)\s+no\s+longer\s+(?:an?\s+(?:thing|issue|factor)\s*|{_STALE}|{_ENDED})"
-    rf"|(?:is|are)\s+no\s+longer"
-    rf"|(?:is|are)\s*(?:not|n['’]t)\s+(?:an?\s+(?:thing|issue|factor)|{_STALE})\s+(?:any\s?more|any\s+longer|now)"
-    rf"|no\s+longer\s+(?:applies|apply|holds?|exists?|stands?|counts?|matters?|is\s+{_STALE}|are\s+{_STALE})"
-    rf"|(?:has|have|was|were)\s+(?:now\s+|just\s+|since\s+|been\s+|already\s+)*{_ENDED}"
-    rf"|(?:is|are)\s+(?:now\s+|hereby\s+|being\s+)?(?:withdrawn|revoked|rescinded|retracted|annulled)"
-    rf"|(?:has|have)\s+(?:now\s+|just\s+|since\s+)?(?:expired|lapsed|ended|ceased(?:\s+to\s+(?:apply|exist))?|gone\s+away|disappeared|"
-    rf"run\s+out|come\s+to\s+an\s+end|become\s+(?:void|obsolete|invalid|irrelevant))"
-    rf"|(?:expired|lapsed|ceased\s+to\s+(?:apply|exist)|stopped\s+applying|ended)"
-    rf"|(?:does|do|did)\s*(?:not|n['’]t)\s+(?:apply|hold|exist|count|matter|stand)"
-    rf"|(?:should|can|must|may|is\s+to|has\s+to|needs\s+to)\s+(?:now\s+)?be\s+(?:removed|deleted|forgotten|ignored|dropped|"
+_GONE = wording(
+    rf" (?:(?:is|are) (?:now )?(?:void|null(?: and void)?|obsolete|outdated|out of date|invalid|"
+    rf"moot|gone|history|"
+    rf"superseded|no more|a thing of the past)"
+    rf"|(?:is|are) no longer (?:an? (?:thing|issue|factor)\s*|{_STALE}|{_ENDED})"
+    rf"|(?:is|are) no longer"
+    rf"|(?:is|are)\s*(?:not|n['’]t) (?:an? (?:thing|issue|factor)|{_STALE}) (?:any\s?more|"
+    rf"any longer|now)"
+    rf"|no longer (?:applies|apply|holds?|exists?|stands?|counts?|matters?|is {_STALE}|"
+    rf"are {_STALE})"
+    rf"|(?:has|have|was|were) (?:now |just |since |been |already )*{_ENDED}"
+    rf"|(?:is|are) (?:now |hereby |being )?(?:withdrawn|revoked|rescinded|retracted|annulled)"
+    rf"|(?:has|have) (?:now |just |since )?(?:expired|lapsed|ended|ceased(?: to (?:apply|"
+    rf"exist))?|gone away|disappeared|"
+    rf"run out|come to an end|become (?:void|obsolete|invalid|irrelevant))"
+    rf"|(?:expired|lapsed|ceased to (?:apply|exist)|stopped applying|ended)"
+    rf"|(?:does|do|did)\s*(?:not|n['’]t) (?:apply|hold|exist|count|matter|stand)"
+    rf"|(?:should|can|must|may|is to|has to|needs to) (?:now )?be (?:removed|deleted|forgotten|"
+    rf"ignored|dropped|"
     rf"disregarded|discarded|erased|cleared)"
-    rf"|ceased\s+to\s+(?:apply|exist|hold)|stopped\s+applying){_END}"
+    rf"|ceased to (?:apply|exist|hold)|stopped applying){_END}"
 )
-_IS_NO_LONGER = _re(r"\s+(?:is|are)\s+no\s+longer\s+|\s+no\s+longer\s+(?:is|are)\s+")
-_IS_NOT = _re(r"\s+(?:is|are)\s*(?:not|n['’]t)\s+")
+_IS_NO_LONGER = wording(r" (?:is|are) no longer | no longer (?:is|are) ")
+_IS_NOT = wording(r" (?:is|are)\s*(?:not|n['’]t) ")
 _FROM_THE = (
-    r"(?:\s+(?:from|off|out\s+of)\s+(?:(?:the|your|my|our|all)\s+)?(?:records?|list|notes?|files?|memory|books|system|database|"
+    r"(?: (?:from|off|out of) (?:(?:the|your|my|our|all) )?(?:records?|list|notes?|files?|memory|"
+    r"books|system|database|"
     r"register|profile|sheet))?"
 )
 _REASON = (
-    r"(?:\s*[,;:–—-]+\s*(?:(?:as|since|because|for)\s+)?(?:it|that|this|they|those)\b.*|"
-    r"\s+(?:as|since|because)\s+(?:it|that|this|they)\b.*)?"
+    r"(?:\s*[,;:–—-]+\s*(?:(?:as|since|because|for) )?(?:it|that|this|they|those)\b.*|"
+    r" (?:as|since|because) (?:it|that|this|they)\b.*)?"
 )
-_AFTER = _re(rf"{_FROM_THE}{_REASON}{_END}")
+_AFTER = wording(rf"{_FROM_THE}{_REASON}{_END}")
 _VERB = (
-    r"(?:forget|never\s?mind|drop|ignore|remove|delete|disregard|discard|erase|clear|scratch|strike(?:\s+out)?|cancel|retract|unset|void|wipe|"
-    r"purge|withdraw|revoke|take\s+(?:back|out|away|off|down)|take|get\s+rid\s+of|throw\s+(?:out|away)|stop\s+using|cross\s+out|"
-    r"dismiss|rescind|invalidate|nullify|undo|omit|lose|let\s+go\s+of|do\s+away\s+with|annul|scrap|expunge)"
+    r"(?:forget|never\s?mind|drop|ignore|remove|delete|disregard|discard|erase|clear|scratch|"
+    r"strike(?: out)?|cancel|retract|unset|void|wipe|"
+    r"purge|withdraw|revoke|take (?:back|out|away|off|down)|take|get rid of|throw (?:out|away)|"
+    r"stop using|cross out|"
+    r"dismiss|rescind|invalidate|nullify|undo|omit|lose|let go of|do away with|annul|scrap|expunge)"
 )
 _ABOUT = (
-    r"(?:\s+(?:all\s+)?(?:about|of))?(?:\s+(?:everything|what(?:ever)?|anything|all|the\s+thing)\s+(?:that\s+)?"
-    r"(?:i|we|you|they|was)\s+(?:['’]ve\s+)?(?:have\s+|had\s+|just\s+|ever\s+)*(?:said|told\s+you|know|knew|wrote|noted|mentioned|"
-    r"have|stored|recorded|remember)\s+(?:earlier\s+|before\s+)?(?:about|on|of|regarding|concerning|for))?"
+    r"(?: (?:all )?(?:about|of))?(?: (?:everything|what(?:ever)?|anything|all|the thing) (?:that )?"
+    r"(?:i|we|you|they|was) (?:['’]ve )?(?:have |had |just |ever )*(?:said|told you|know|knew|"
+    r"wrote|noted|mentioned|"
+    r"have|stored|recorded|remember) (?:earlier |before )?(?:about|on|of|regarding|concerning|"
+    r"for))?"
 )
-_FORGET = _re(
-    rf"(?:(?:you|we|i)\s+(?:can|may|should|could|might\s+as\s+well|must|need\s+to|have\s+to|will|want\s+to|would\s+like\s+to|['’]ll)\s+)?"
-    rf"(?:(?:can|could|would|will)\s+you\s+|let['’]?s\s+|i\s+|we\s+)?(?:please\s+|pls\s+|plz\s+|kindly\s+|just\s+|now\s+|safely\s+|hereby\s+)*"
-    rf"{_VERB}{_ABOUT}\s+"
+_FORGET = wording(
+    rf"(?:(?:you|we|i) (?:can|may|should|could|might as well|must|need to|have to|will|want to|"
+    rf"would like to|['’]ll) )?"
+    rf"(?:(?:can|could|would|will) you |let['’]?s |i |we )?(?:please |pls |plz |kindly |just |"
+    rf"now |safely |hereby )*"
+    rf"{_VERB}{_ABOUT} "
 )
-_WHAT_I_SAID = _re(
-    r"(?:what|everything|whatever|anything)\s+(?:i|we|you|was)\s+(?:have\s+)?(?:said|told\s+you|wrote|noted|mentioned|recorded)\s+"
-    r"(?:earlier\s+|before\s+)?(?:about|on|regarding|concerning)\s+"
+_WHAT_I_SAID = wording(
+    r"(?:what|everything|whatever|anything) (?:i|we|you|was) (?:have )?(?:said|told you|wrote|"
+    r"noted|mentioned|recorded) "
+    r"(?:earlier |before )?(?:about|on|regarding|concerning) "
 )
-_CONSIDER = _re(r"(?:please\s+)?(?:consider|treat|regard|mark|declare)\s+")
-_AS_VOID = _re(
-    r"\s+(?:as\s+|to\s+be\s+)?(?:void|null(?:\s+and\s+void)?|obsolete|outdated|invalid|cancelled|canceled|withdrawn|deleted|"
-    r"removed|gone|no\s+longer\s+valid|revoked|retracted|ended|expired|unset)[\s.!]*$"
+_CONSIDER = wording(r"(?:please )?(?:consider|treat|regard|mark|declare) ")
+_AS_VOID = wording(
+    r" (?:as |to be )?(?:void|null(?: and void)?|obsolete|outdated|invalid|cancelled|canceled|"
+    r"withdrawn|deleted|"
+    r"removed|gone|no longer valid|revoked|retracted|ended|expired|unset)[\s.!]*$"
 )
-_ANY = r"(?:\s+(?:an?|any|the|their|her|his|its|such\s+an?|that))?\s+"
-_NO_LONGER_HAS = _re(
-    rf"\s+(?:(?:now\s+)?no\s+longer\s+(?:has|have|had|holds?|uses?|needs?|keeps?)|(?:has|have)\s+ceased\s+to\s+have|"
-    rf"(?:has|have)\s+stopped\s+(?:having|using)|stopped\s+(?:having|using)){_ANY}"
+_ANY = r"(?: (?:an?|any|the|their|her|his|its|such an?|that))? "
+_NO_LONGER_HAS = wording(
+    rf" (?:(?:now )?no longer (?:has|have|had|holds?|uses?|needs?|keeps?)|(?:has|"
+    rf"have) ceased to have|"
+    rf"(?:has|have) stopped (?:having|using)|stopped (?:having|using)){_ANY}"
 )
-_HAS_NOT = _re(rf"\s+(?:(?:does|do)\s*(?:not|n['’]t)\s+(?:have|hold|use|need)){_ANY}")
-_HAS_NO = _re(
-    r"\s+(?:now\s+)?(?:has|have|has\s+got)\s+(?:now\s+)?no\s+(?:more\s+|longer\s+an?\s+)?|\s+(?:is|are)\s+(?:now\s+)?without\s+(?:an?\s+)?"
+_HAS_NOT = wording(rf" (?:(?:does|do)\s*(?:not|n['’]t) (?:have|hold|use|need)){_ANY}")
+_HAS_NO = wording(
+    r" (?:now )?(?:has|have|has got) (?:now )?no (?:more |longer an? )?| (?:is|"
+    r"are) (?:now )?without (?:an? )?"
 )
-_HAS_NO_MORE = _re(
-    r"\s+(?:now\s+has|now\s+have|has\s+now|has|have)\s+no\s+more\s+|\s+now\s+(?:has|have)\s+no\s+|\s+is\s+now\s+without\s+(?:an?\s+)?"
+_HAS_NO_MORE = wording(
+    r" (?:now has|now have|has now|has|have) no more | now (?:has|have) no |"
+    r" is now without (?:an? )?"
 )
-_ANYMORE = _re(r"\s+(?:any\s?more|any\s+longer|now|these\s+days|at\s+present)[\s.!]*$")
-_LOST = _re(
-    r"\s+(?:has\s+|have\s+)?(?:lost|gave\s+up|given\s+up|dropped|cancelled|canceled|quit|withdrew|withdrawn|gotten\s+rid\s+of|got\s+rid\s+of|"
-    r"ended|revoked)\s+(?:the|their|her|his|its)\s+"
+_ANYMORE = wording(r" (?:any\s?more|any longer|now|these days|at present)[\s.!]*$")
+_LOST = wording(
+    r" (?:has |have )?(?:lost|gave up|given up|dropped|cancelled|canceled|quit|withdrew|"
+    r"withdrawn|gotten rid of|got rid of|"
+    r"ended|revoked) (?:the|their|her|his|its) "
 )
-_THERE_IS_NO = _re(
-    r"there(?:\s+(?:is|are)|['’]s)\s+(?:now\s+)?no\s+(?:longer\s+)?(?:an?\s+|any\s+|more\s+)?|(?:we|i|they)\s+no\s+longer\s+(?:have|hold|keep)\s+(?:an?\s+|any\s+)?|(?:we|i)\s+(?:do\s+not|don['’]t)\s+have\s+(?:an?\s+|any\s+)?"
+_THERE_IS_NO = wording(
+    r"there(?: (?:is|are)|['’]s) (?:now )?no (?:longer )?(?:an? |any |more )?|(?:we|i|"
+    r"they) no longer (?:have|hold|keep) (?:an? |any )?|(?:we|i) (?:do not|"
+    r"don['’]t) have (?:an? |any )?"
 )
-_APPLIES_TO = _re(
-    r"\s+no\s+longer\s+appl(?:ies|y)\s+to\s+|\s+(?:does|do)\s*(?:not|n['’]t)\s+apply\s+to\s+"
-)
-_ENDING = _re(_END)
-_SURE_ENDING = _re(r"\s+(?:any\s?more|any\s+longer|now|these\s+days)[\s.!]*$")
+_APPLIES_TO = wording(r" no longer appl(?:ies|y) to | (?:does|do)\s*(?:not|n['’]t) apply to ")
+_ENDING = wording(_END)
+_SURE_ENDING = wording(r" (?:any\s?more|any longer|now|these days)[\s.!]*$")
 
 RETRACTIONS: tuple[Form, ...] = (
     Form("S no longer applies", (SUBJECT,), tail=_GONE),
@@ -119,9 +137,7 @@ RETRACTIONS: tuple[Form, ...] = (
     Form(
         "we no longer have K for E",
         (SUBJECT,),
-        head=_re(
-            r"(?:we|i|they|there)\s+(?:is\s+|are\s+)?no\s+longer\s+(?:have\s+|hold\s+)?(?:an?\s+|any\s+)?"
-        ),
+        head=wording(r"(?:we|i|they|there) (?:is |are )?no longer (?:have |hold )?(?:an? |any )?"),
         tail=_ENDING,
     ),
     Form("K no longer applies to E", (KEY, OWNER), (_APPLIES_TO,), tail=_ENDING),

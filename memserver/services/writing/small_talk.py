@@ -7,13 +7,15 @@ import math
 import re
 from collections import Counter
 
+from memserver.services.writing.patterns import wording
 from memserver.services.writing.understood import Known
 from memserver_skills.words import FUNCTION_WORDS
 
 _PLEASANT = frozenset(
     """thanks thank thankyou thx ty cheers hello hi hey heya hiya greetings welcome bye goodbye ciao
     please sorry apologies pardon excuse congratulations congrats bravo hooray yay
-    ok okay kk yes yeah yep yup ya nope nah sure surely certainly absolutely definitely exactly indeed
+    ok okay kk yes yeah yep yup ya nope nah sure surely certainly absolutely definitely
+    exactly indeed
     right alright correct agreed agree understood understand gotcha noted roger
     good great nice fine cool perfect excellent awesome amazing wonderful lovely brilliant fantastic
     super neat sweet beautiful interesting funny fun quick helpful kind glad happy pleased
@@ -27,26 +29,33 @@ _PLEASANT = frozenset(
     moment second sec minute go ahead going get got come know say said tell hear hope course
     that's it's i'm i'll i'd i've you're we're we'll they're don't doesn't isn't can't won't didn't
     here's there's what's how's who's where's gonna wanna gimme having am
-    today now then just so too also though anyway anyways actually honestly basically like""".split()
+    today now then just so too also though anyway anyways actually honestly basically
+    like""".split()
 )
-_PHRASES = re.compile(
-    r"\b(?:good\s+(?:morning|afternoon|evening|night|day|luck|one|job|work)|"
-    r"(?:great|nice|excellent|amazing|fantastic)\s+(?:work|job|stuff|one|day|talking|meeting|chatting)|"
-    r"keep\s+(?:up\s+the\s+(?:good|great)\s+work|it\s+up|going)|well\s+done|fair\s+enough|never\s+mind|no\s+worries|"
-    r"long\s+time\s+no\s+see|take\s+(?:care|your\s+time|it\s+easy)|"
-    r"(?:have|enjoy)\s+(?:a|an|the|your)\s+(?:(?:nice|good|great|lovely|wonderful|rest\s+of\s+(?:the|your))\s+)*"
+_PHRASES = wording(
+    r"\b(?:good (?:morning|afternoon|evening|night|day|luck|one|job|work)|"
+    r"(?:great|nice|excellent|amazing|fantastic) (?:work|job|stuff|one|day|talking|meeting|"
+    r"chatting)|"
+    r"keep (?:up the (?:good|great) work|it up|going)|well done|fair enough|never mind|no worries|"
+    r"long time no see|take (?:care|your time|it easy)|"
+    r"(?:have|enjoy) (?:a|an|the|your) (?:(?:nice|good|great|lovely|wonderful|rest of (?:the|"
+    r"your)) )*"
     r"(?:day|week|weekend|evening|night|morning|afternoon|one|trip|time|rest)|"
-    r"see\s+you(?:\s+(?:later|soon|tomorrow|then|around|again|next\s+time|next\s+week))?|"
-    r"(?:talk|speak|write|chat)\s+(?:to\s+you\s+|with\s+you\s+)?(?:soon|later|tomorrow|again)|catch\s+you\s+later|"
-    r"(?:get|come|be)\s+back\s+(?:to\s+(?:you|me|that|this|it))?|"
-    r"(?:let\s+me|i(?:['’]ll|\s+will|\s+need\s+to|\s+have\s+to)|let['’]?s|give\s+me)\s+(?:just\s+)?(?:think|check|see|look|"
-    r"ponder|consider|a\s+(?:moment|minute|second|sec)|some\s+time)(?:\s+(?:about|into|on|at|over))?|"
-    r"(?:move|carry|go)\s+on|all\s+(?:right|good|set|clear|done)|my\s+(?:bad|pleasure|apologies|mistake)|"
-    r"(?:what|how)\s+about\s+you|how\s+are\s+(?:you|things)|how['’]?s\s+(?:it\s+going|everything|life)|what['’]?s\s+up|"
-    r"nice\s+to\s+(?:meet|hear|see)\s+(?:you|from\s+you|that)|sounds?\s+like\s+a\s+plan|of\s+course|not\s+at\s+all|"
-    r"not\s+sure(?:\s+yet)?|same\s+here|how\s+was\s+your\s+(?:day|week|weekend|trip|evening|night|holiday|vacation)|(?:circle|check)\s+back|me\s+too|you\s+too|to\s+be\s+honest|by\s+the\s+way|makes?\s+sense|"
-    r"(?:one|just\s+a|a)\s+(?:moment|second|sec|minute)|no\s+(?:problem|way|rush|hurry|need)|got\s+it|welcome\s+back)\b",
-    re.IGNORECASE,
+    r"see you(?: (?:later|soon|tomorrow|then|around|again|next time|next week))?|"
+    r"(?:talk|speak|write|chat) (?:to you |with you )?(?:soon|later|tomorrow|again)|"
+    r"catch you later|"
+    r"(?:get|come|be) back (?:to (?:you|me|that|this|it))?|"
+    r"(?:let me|i(?:['’]ll| will| need to| have to)|let['’]?s|give me) (?:just )?(?:think|check|"
+    r"see|look|"
+    r"ponder|consider|a (?:moment|minute|second|sec)|some time)(?: (?:about|into|on|at|over))?|"
+    r"(?:move|carry|go) on|all (?:right|good|set|clear|done)|my (?:bad|pleasure|apologies|mistake)|"
+    r"(?:what|how) about you|how are (?:you|things)|how['’]?s (?:it going|everything|life)|"
+    r"what['’]?s up|"
+    r"nice to (?:meet|hear|see) (?:you|from you|that)|sounds? like a plan|of course|not at all|"
+    r"not sure(?: yet)?|same here|how was your (?:day|week|weekend|trip|evening|night|holiday|"
+    r"vacation)|(?:circle|check) back|me too|you too|to be honest|by the way|makes? sense|"
+    r"(?:one|just a|a) (?:moment|second|sec|minute)|no (?:problem|way|rush|hurry|need)|got it|"
+    r"welcome back)\b",
 )
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?…\n])\W*$")

@@ -1,126 +1,143 @@
 """The forms in which English states a value: "E's K is V", "V is the K of E", "E changed their K
 to V", "set E's K to V", "E has V as K", "E → K → V"."""
 
-import re
-
 from memserver.services.writing.forms import Form, Part
+from memserver.services.writing.patterns import wording
 
 SUBJECT, REPLACED = Part.SUBJECT, Part.REPLACED
 OWNER, KEY, VALUE = Part.OWNER, Part.KEY, Part.VALUE
 
 _CHANGED = (
-    r"(?:changed?|updated?|moved?|switch(?:ed)?|revised?|correct(?:ed)?|amend(?:ed)?|adjust(?:ed)?|set|reset|went|gone|"
-    r"turn(?:ed)?|rose|risen|fell|fallen|dropped|increased|decreased|raised|lowered|extended|postponed|"
-    r"pushed(?:\s+(?:back|forward|out))?|brought\s+forward|shift(?:ed)?|transferred|alter(?:ed)?|modif(?:y|ied)|"
-    r"rescheduled?|relocated?|bumped|cut|reduced|upgraded?|downgraded?|swapped|converted|renamed|fixed|edit(?:ed)?|"
+    r"(?:changed?|updated?|moved?|switch(?:ed)?|revised?|correct(?:ed)?|amend(?:ed)?|"
+    r"adjust(?:ed)?|set|reset|went|gone|"
+    r"turn(?:ed)?|rose|risen|fell|fallen|dropped|increased|decreased|raised|lowered|extended|"
+    r"postponed|"
+    r"pushed(?: (?:back|forward|out))?|brought forward|shift(?:ed)?|transferred|alter(?:ed)?|"
+    r"modif(?:y|ied)|"
+    r"rescheduled?|relocated?|bumped|cut|reduced|upgraded?|downgraded?|swapped|converted|renamed|"
+    r"fixed|edit(?:ed)?|"
     r"reassigned|chang(?:es)|moves|switches|shifts|goes)"
 )
 _ADVERB = (
-    r"(?:\s+(?:now|just|since|recently|already|also|today|officially|finally|meanwhile|currently|once\s+again|again|"
+    r"(?: (?:now|just|since|recently|already|also|today|officially|finally|meanwhile|currently|"
+    r"once again|again|"
     r"actually|then|hereby|always|apparently))*"
 )
 _HAS = r"(?:has|have|had|['’]s|['’]ve)"
-_TO = r"(?:\s+over|\s+back)?\s+(?:to|into|to\s+be)\s+"
-_FROM = r"(?:\s+from\s+(?:(?!\s+to\s).){1,60}?)?"
+_TO = r"(?: over| back)? (?:to|into|to be) "
+_FROM = r"(?: from (?:(?! to\s).){1,60}?)?"
 _THEIR = r"(?:their|her|his|its|the|my|our|your)"
 
 
-def _re(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-_IS = _re(
-    rf"\s+(?:(?:is|are){_ADVERB}(?:\s+(?:set\s+to|set\s+at|given\s+as|listed\s+as|recorded\s+as|noted\s+as|registered\s+as|"
-    r"known\s+to\s+be|fixed\s+at|confirmed\s+(?:as|to\s+be)|confirmed\s+at))?|equals|remains|stays|reads|stands\s+at|"
-    r"comes\s+to|amounts\s+to|happens\s+to\s+be|turns\s+out\s+to\s+be|will\s+be|"
-    r"(?:was|were|has\s+been|have\s+been)\s+(?:just\s+)?(?:recorded|confirmed|given|listed|noted|registered|set|entered|"
-    r"stated|reported|fixed|logged)\s+(?:as|at|to|to\s+be))\s+"
+_IS = wording(
+    rf" (?:(?:is|are){_ADVERB}(?: (?:set to|set at|given as|listed as|recorded as|noted as|"
+    rf"registered as|"
+    r"known to be|fixed at|confirmed (?:as|to be)|confirmed at))?|equals|remains|stays|reads|"
+    r"stands at|"
+    r"comes to|amounts to|happens to be|turns out to be|will be|"
+    r"(?:was|were|has been|have been) (?:just )?(?:recorded|confirmed|given|listed|noted|"
+    r"registered|set|entered|"
+    r"stated|reported|fixed|logged) (?:as|at|to|to be)) "
 )
-_NOT_BUT = _re(
-    r"\s+(?:is|are)\s*(?:not|n['’]t|no\s+longer)\s+[^,;]{1,60}?,?\s+(?:but(?:\s+rather)?|it(?:\s+is|['’]s))\s+(?:now\s+)?"
+_NOT_BUT = wording(
+    r" (?:is|are)\s*(?:not|n['’]t|no longer) [^,;]{1,60}?,? (?:but(?: rather)?|it(?: is|"
+    r"['’]s)) (?:now )?"
 )
-_COLON = _re(r"\s*(?:(?<=[\w)'’\"”]):\s+|\s:\s*|:=|=>|->|→|⇒|\s[–—-]\s|\s*=\s*)\s*")
-_BECAME = _re(
-    rf"\s+(?:{_HAS}{_ADVERB}\s+become|became|becomes|was\s+made|should{_ADVERB}\s+(?:be|read|say)|ought\s+to\s+be|"
-    r"now\s+(?:is|are|reads|stands\s+at|says)|needs\s+to\s+be|must\s+now\s+be|will\s+now\s+be|is\s+now)\s+"
+_COLON = wording(r"\s*(?:(?<=[\w)'’\"”]): |\s:\s*|:=|=>|->|→|⇒|\s[–—-]\s|\s*=\s*)\s*")
+_BECAME = wording(
+    rf" (?:{_HAS}{_ADVERB} become|became|becomes|was made|should{_ADVERB} (?:be|read|say)|"
+    rf"ought to be|"
+    r"now (?:is|are|reads|stands at|says)|needs to be|must now be|will now be|is now) "
 )
-_CHANGED_TO = _re(
-    rf"(?:\s+(?:{_HAS}|was|were|is|are|got|gets|being|been|will\s+be))*{_ADVERB}\s+{_CHANGED}{_ADVERB}{_FROM}{_TO}"
+_CHANGED_TO = wording(
+    rf"(?: (?:{_HAS}|was|were|is|are|got|gets|being|been|"
+    rf"will be))*{_ADVERB} {_CHANGED}{_ADVERB}{_FROM}{_TO}"
 )
-_TO_V = _re(rf"{_FROM}\s+(?:to\s+be|to\s+read|to|into|as)\s+|\s*(?:=>|->|→|=|:)\s*")
-_AS = _re(r"\s+(?:as|for|under|to\s+be|as\s+being)\s+")
-_AS_ONLY = _re(r"\s+as\s+")
-_WITH = _re(r"\s+(?:with|by|for)\s+")
-_ASKED = r"(?:(?:can|could|would|will)\s+you\s+)?(?:please\s+|pls\s+|plz\s+|kindly\s+|just\s+)*"
-_SET = _re(
-    rf"{_ASKED}(?:set|update|change|switch|move|make|reset|correct|revise|adjust|amend|fix|put|edit|modify|mark|record|log|note|"
-    r"save|store|enter|register|list|shift|reschedule|extend|rename)\s+(?=\S)"
+_TO_V = wording(rf"{_FROM} (?:to be|to read|to|into|as) |\s*(?:=>|->|→|=|:)\s*")
+_AS = wording(r" (?:as|for|under|to be|as being) ")
+_AS_ONLY = wording(r" as ")
+_WITH = wording(r" (?:with|by|for) ")
+_ASKED = r"(?:(?:can|could|would|will) you )?(?:please |pls |plz |kindly |just )*"
+_SET = wording(
+    rf"{_ASKED}(?:set|update|change|switch|move|make|reset|correct|revise|adjust|amend|fix|put|"
+    rf"edit|modify|mark|record|log|note|"
+    r"save|store|enter|register|list|shift|reschedule|extend|rename) (?=\S)"
 )
-_RECORD = _re(
-    rf"{_ASKED}(?:record|note(?:\s+down)?|write\s+down|log|save|store|register|enter|list|put\s+down|"
-    r"take\s+down|jot\s+down|file)\s+"
+_RECORD = wording(
+    rf"{_ASKED}(?:record|note(?: down)?|write down|log|save|store|register|enter|list|put down|"
+    r"take down|jot down|file) "
 )
-_USE = _re(rf"{_ASKED}(?:add|put|use|take|set|keep|remember|have|treat)\s+")
-_REPLACE = _re(rf"{_ASKED}(?:replace|swap(?:\s+out)?|exchange|substitute|overwrite)\s+")
-_WE_HAVE = _re(
-    r"(?:we|i|they|you|the\s+team)(?:['’]ve)?\s+(?:now\s+)?(?:have|has|got|keep|hold|list|recorded|noted|put)\s+"
+_USE = wording(rf"{_ASKED}(?:add|put|use|take|set|keep|remember|have|treat) ")
+_REPLACE = wording(rf"{_ASKED}(?:replace|swap(?: out)?|exchange|substitute|overwrite) ")
+_WE_HAVE = wording(
+    r"(?:we|i|they|you|the team)(?:['’]ve)? (?:now )?(?:have|has|got|keep|hold|list|recorded|"
+    r"noted|put) "
 )
-_DOWN_AS = _re(
-    r"\s+(?:down|listed|recorded|noted|on\s+file|registered|saved|written\s+down)\s+(?:as|for)\s+|\s+as\s+"
+_DOWN_AS = wording(
+    r" (?:down|listed|recorded|noted|on file|registered|saved|written down) (?:as|for) | as "
 )
-_WE_CHANGED = _re(
-    rf"(?:we|they|i|he|she|you|someone|somebody|the\s+\w+|[A-Z][\w.-]*)(?:['’]ve|\s+have|\s+has|\s+had)?{_ADVERB}\s+{_CHANGED}\s+"
+_WE_CHANGED = wording(
+    rf"(?:we|they|i|he|she|you|someone|somebody|the \w+|[A-Z][\w.-]*)(?:['’]ve| have| has|"
+    rf" had)?{_ADVERB} {_CHANGED} "
 )
-_REPLACES = _re(
-    rf"\s+(?:now\s+)?(?:replaces|replaced|{_HAS}\s+replaced|supersedes|superseded|overrides|takes\s+the\s+place\s+of|"
-    r"is\s+replacing|will\s+replace)\s+"
+_REPLACES = wording(
+    rf" (?:now )?(?:replaces|replaced|{_HAS} replaced|supersedes|superseded|overrides|"
+    rf"takes the place of|"
+    r"is replacing|will replace) "
 )
-_OWNS = r"(?:has|have|had|uses?|keeps?|holds?|goes\s+(?:with|by)|went\s+with|got|['’]s\s+got|has\s+got|set|wants|took|takes)"
+_OWNS = (
+    r"(?:has|have|had|uses?|keeps?|holds?|goes (?:with|by)|went with|got|['’]s got|has got|set|"
+    r"wants|took|takes)"
+)
 _GAVE = (
-    r"(?:lists?|listed|gave|gives|reported|reports|confirmed|confirms|chose|picked|selected|named|names|stated|states|"
-    r"provided|provides|has\s+(?:chosen|given|listed|provided|named|picked|reported|confirmed)|put\s+down|entered|registered|"
+    r"(?:lists?|listed|gave|gives|reported|reports|confirmed|confirms|chose|picked|selected|"
+    r"named|names|stated|states|"
+    r"provided|provides|has (?:chosen|given|listed|provided|named|picked|reported|confirmed)|"
+    r"put down|entered|registered|"
     r"submitted|specified|declared)"
 )
-_HAS_V = _re(
-    rf"(?:\s+(?:now|currently|still|also|just|officially))*\s+(?:{_OWNS}|{_GAVE})(?:\s+(?:now|currently))?\s+"
+_HAS_V = wording(
+    rf"(?: (?:now|currently|still|also|just|officially))* (?:{_OWNS}|{_GAVE})(?: (?:now|"
+    rf"currently))? "
 )
-_GAVE_V = _re(rf"(?:\s+(?:now|currently|also|just|officially))*\s+{_GAVE}\s+")
-_NOW_HAS_V = _re(
-    rf"\s+(?:now|currently|these\s+days|since)\s+{_OWNS}\s+|\s+(?:has|have|uses|goes\s+with)\s+(?:now|currently)\s+"
+_GAVE_V = wording(rf"(?: (?:now|currently|also|just|officially))* {_GAVE} ")
+_NOW_HAS_V = wording(
+    rf" (?:now|currently|these days|since) {_OWNS} | (?:has|have|uses|goes with) (?:now|currently) "
 )
-_AS_K = _re(rf"\s+as\s+(?:{_THEIR}\s+|an?\s+)?")
-_FOR_K = _re(rf"\s+(?:as|for|under)\s+(?:{_THEIR}\s+|an?\s+)?")
-_CHANGED_K = _re(rf"(?:\s+{_HAS})?{_ADVERB}\s+{_CHANGED}\s+(?:{_THEIR}\s+)?")
-_HAS_A = _re(r"\s+(?:now\s+)?(?:has|have|had|got|has\s+got|['’]s\s+got|gets|with)\s+an?\s+")
-_SWITCHED_TO = _re(rf"(?:\s+{_HAS})?{_ADVERB}\s+{_CHANGED}{_TO}")
-_IS_WHAT = _re(
-    r"\s+(?:is|are)\s+what\s+(?:we|i|they|you)\s+(?:have|had|hold|noted|recorded|wrote)(?:\s+(?:down|listed|recorded|noted|on\s+file))?"
-    r"\s+(?:as|for|under)\s+"
+_AS_K = wording(rf" as (?:{_THEIR} |an? )?")
+_FOR_K = wording(rf" (?:as|for|under) (?:{_THEIR} |an? )?")
+_CHANGED_K = wording(rf"(?: {_HAS})?{_ADVERB} {_CHANGED} (?:{_THEIR} )?")
+_HAS_A = wording(r" (?:now )?(?:has|have|had|got|has got|['’]s got|gets|with) an? ")
+_SWITCHED_TO = wording(rf"(?: {_HAS})?{_ADVERB} {_CHANGED}{_TO}")
+_IS_WHAT = wording(
+    r" (?:is|are) what (?:we|i|they|you) (?:have|had|hold|noted|recorded|wrote)(?: (?:down|"
+    r"listed|recorded|noted|on file))?"
+    r" (?:as|for|under) "
 )
-_HAS_NEW = _re(
-    rf"\s+(?:now\s+)?(?:has|have|got|has\s+got|['’]s\s+got|gets|received|picked|chose)\s+(?:an?|{_THEIR})\s+"
-    r"(?:(?:brand[\s-])?new|different|changed|updated|another)\s+"
+_HAS_NEW = wording(
+    rf" (?:now )?(?:has|have|got|has got|['’]s got|gets|received|picked|chose) (?:an?|{_THEIR}) "
+    r"(?:(?:brand[\s-])?new|different|changed|updated|another) "
 )
-_HAS_THE = _re(r"\s+(?:now\s+)?(?:has|have|with)\s+(?:the|an?)\s+")
-_OF = _re(r"\s+of\s+")
-_NAMELY = _re(r"\s*[:,]\s+|\s+[–—-]\s+|\s+=\s+|\s+\(")
-_MARKED = _re(r"\s+(?:→|->|=>|⇒|\||/|»|>)\s+|\s*\|\s*|\s*;\s*")
-_COMMA = _re(r",\s+")
-_OPEN = _re(r"\s*[(\[]\s*")
-_CLOSE_IS = _re(r"\s*[)\]]\s*(?:[:=–—-]|is|are)\s*")
-_CLOSE = _re(r"\s*[)\]]$")
-_INNER = _re(r"\s*[:=]\s*|\s+is\s+")
-_E_SEP = _re(r"\s*:\s+|\s+[–—-]\s+")
-_BLANK = _re(r"\s+")
-_MAKE = _re(rf"{_ASKED}(?:make|set|change|mark)\s+")
-_UNDER_K = _re(
-    r"(?:under|as|for|in\s+terms\s+of|regarding|as\s+for|concerning|when\s+it\s+comes\s+to|with\s+regard\s+to)\s+"
+_HAS_THE = wording(r" (?:now )?(?:has|have|with) (?:the|an?) ")
+_OF = wording(r" of ")
+_NAMELY = wording(r"\s*[:,] | [–—-] | = | \(")
+_MARKED = wording(r" (?:→|->|=>|⇒|\||/|»|>) |\s*\|\s*|\s*;\s*")
+_COMMA = wording(r", ")
+_OPEN = wording(r"\s*[(\[]\s*")
+_CLOSE_IS = wording(r"\s*[)\]]\s*(?:[:=–—-]|is|are)\s*")
+_CLOSE = wording(r"\s*[)\]]$")
+_INNER = wording(r"\s*[:=]\s*| is ")
+_E_SEP = wording(r"\s*: | [–—-] ")
+_BLANK = wording(r" ")
+_MAKE = wording(rf"{_ASKED}(?:make|set|change|mark) ")
+_UNDER_K = wording(
+    r"(?:under|as|for|in terms of|regarding|as for|concerning|when it comes to|with regard to) "
 )
-_IT_IS = _re(r"it(?:['’]s|\s+is)\s+(?:now\s+)?")
-_NOW_FOR = _re(r"\s+(?:now\s+)?(?:for|as)\s+")
-_HERE_IS = _re(r"(?:here\s+(?:is|are|comes)|here['’]s|this\s+is)\s+")
-_REGISTER = _re(r"(?:(?:record|entry|note|fact|data|add|item)\s*:\s*)?")
-_ENTRY = _re(r"(?:new\s+)?(?:record|entry|fact|data|item|row|triple|log|memo)\s*:\s*")
+_IT_IS = wording(r"it(?:['’]s| is) (?:now )?")
+_NOW_FOR = wording(r" (?:now )?(?:for|as) ")
+_HERE_IS = wording(r"(?:here (?:is|are|comes)|here['’]s|this is) ")
+_REGISTER = wording(r"(?:(?:record|entry|note|fact|data|add|item)\s*:\s*)?")
+_ENTRY = wording(r"(?:new )?(?:record|entry|fact|data|item|row|triple|log|memo)\s*:\s*")
 
 STATEMENTS: tuple[Form, ...] = (
     Form("S changed to V", (SUBJECT, VALUE), (_CHANGED_TO,), renews=True),

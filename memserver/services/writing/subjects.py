@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memserver.domain.items import normal_name
+from memserver.services.writing.patterns import wording
 from memserver.services.writing.understood import Known
 from memserver.services.writing.vocabulary import (
     FORMER,
@@ -27,22 +28,21 @@ LONGEST_KEY = 5
 
 _QUOTES = "\"'“”‘’«»`*_"
 _POSSESSIVE = re.compile(r"(?:(?<=[^\W_])|(?<=\.))(?:['’]s|(?<=s)['’])\s+")
-_OF = re.compile(
-    r"\s+(?:(?:that\s+)?(?:belonging\s+to|held\s+by|assigned\s+to|given\s+(?:by|for)|"
-    r"(?:(?:listed|recorded|noted|known|saved|stored|registered|on\s+(?:file|record))\s+)?(?:for|of)|"
-    r"(?:we|i|you)\s+(?:have|had|hold|keep|noted|gave\s+you|told\s+you|sent\s+you)(?:\s+(?:noted|recorded|listed|saved|on\s+(?:file|record)))?\s+for))\s+",
-    re.IGNORECASE,
+_OF = wording(
+    r" (?:(?:that )?(?:belonging to|held by|assigned to|given (?:by|for)|"
+    r"(?:(?:listed|recorded|noted|known|saved|stored|registered|on (?:file|record)) )?(?:for|of)|"
+    r"(?:we|i|you) (?:have|had|hold|keep|noted|gave you|told you|sent you)(?: (?:noted|recorded|"
+    r"listed|saved|on (?:file|record)))? for)) ",
 )
-_WHOSE = re.compile(
-    r"(?P<key>the\s+.+?)\s+(?:that|which)\s+(?P<entity>\S.*?)\s+(?:has|uses|holds|gave|chose|listed)",
-    re.IGNORECASE,
+_WHOSE = wording(
+    r"(?P<key>the .+?) (?:that|which) (?P<entity>\S.*?) (?:has|uses|holds|gave|chose|listed)",
 )
-_MINE = re.compile(r"my\s+(?P<key>.+)", re.IGNORECASE)
-_THEIRS = re.compile(r"(?:his|her|their|its)\s+(?P<key>.+)", re.IGNORECASE)
+_MINE = wording(r"my (?P<key>.+)")
+_THEIRS = wording(r"(?:his|her|their|its) (?P<key>.+)")
 _OUR_MAN = re.compile(r"(?:my|our|the)\s+[a-z]+\s+(?=[A-Z][\w.'’-]*$)")
-_DETERMINER = re.compile(r"(?:the|a|an|his|her|their|its|this|that|any)\s+", re.IGNORECASE)
-_INDEFINITE = re.compile(r"(?:an?|another|one)\s", re.IGNORECASE)
-_CONTRACTED = re.compile(r"(?:n['’]t|['’](?:ve|ll|re|m|d|s))$", re.IGNORECASE)
+_DETERMINER = wording(r"(?:the|a|an|his|her|their|its|this|that|any) ")
+_INDEFINITE = wording(r"(?:an?|another|one)\s")
+_CONTRACTED = wording(r"(?:n['’]t|['’](?:ve|ll|re|m|d|s))$")
 _NAME_WORD = re.compile(r"[@#]?\w(?:[\w.'’&/+@:#-]*[\w.+#])?|&")
 _KEY_WORD = re.compile(r"[^\W_][\w'’/&.-]*")
 
@@ -59,7 +59,7 @@ class Subject:
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What was said before, as far as a phrase may lean on it: `entity` was named last, `subject`
-    is the fact spoken of last, `topic` is the entity that the sentence was announced to be about."""
+    is the fact spoken of last, `topic` whom the sentence was announced to be about."""
 
     known: Known
     speaker: str | None = None

@@ -4,48 +4,49 @@ import re
 from dataclasses import dataclass
 
 from memserver.services.writing.dates import is_date
+from memserver.services.writing.patterns import wording
 from memserver.services.writing.vocabulary import NO_VALUE_START, VAGUE
 from memserver_skills.words import FUNCTION_WORDS
 
 LONGEST_VALUE = 16
 """In words; what is longer is a sentence of its own."""
 
-_I = re.IGNORECASE
-_LEAD = re.compile(
-    r"(?:(?P<new>now)|still|currently|presently|officially|actually|indeed|in\s+fact|as\s+follows:?|the\s+following:?|"
-    r"set\s+(?:to|at|as)|(?:listed|recorded|noted|given|registered|known|confirmed|entered|stated)\s+as|at\s+present|at\s+the\s+moment|"
-    r"simply|just|exactly|hereby|from\s+now\s+on|these\s+days)\s+",
-    _I,
+_LEAD = wording(
+    r"(?:(?P<new>now)|still|currently|presently|officially|actually|indeed|in fact|as follows:?|"
+    r"the following:?|"
+    r"set (?:to|at|as)|(?:listed|recorded|noted|given|registered|known|confirmed|entered|"
+    r"stated) as|at present|at the moment|"
+    r"simply|just|exactly|hereby|from now on|these days) ",
 )
-_NOW = re.compile(
-    r"[\s,]+(?:now|these\s+days|nowadays|instead|after\s+all|from\s+now\s+on|going\s+forward|from\s+here\s+on|"
-    r"as\s+of\s+(?:today|now)|effective\s+immediately|from\s+today(?:\s+on)?)$",
-    _I,
+_NOW = wording(
+    r"[\s,]+(?:now|these days|nowadays|instead|after all|from now on|going forward|from here on|"
+    r"as of (?:today|now)|effective immediately|from today(?: on)?)$",
 )
-_FILLER = re.compile(
-    r"[\s,]+(?:currently|at\s+the\s+moment|at\s+present|right\s+now|already|officially|please|thanks|thank\s+you|"
-    r"ok|okay|too|as\s+well|by\s+the\s+way|btw|fyi|for\s+the\s+record|again|for\s+(?:your\s+)?reference|today)$",
-    _I,
+_FILLER = wording(
+    r"[\s,]+(?:currently|at the moment|at present|right now|already|officially|please|thanks|"
+    r"thank you|"
+    r"ok|okay|too|as well|by the way|btw|fyi|for the record|again|for (?:your )?reference|today)$",
 )
-_NOT_THAT = re.compile(
-    r"\s*(?:,\s*(?:and\s+)?(?:not|no\s+longer|never)\s.+|\s(?:instead\s+of|rather\s+than|and\s+(?:not|no\s+longer))\s.+|"
-    r"[,\s]+\(?(?:up|down)\s+from\s.+|[,\s]*\((?:not|no\s+longer|was|were|previously|formerly|before|used\s+to\s+be|"
-    r"instead\s+of|formerly)\b[^)]*\)|,\s*(?:it\s+)?(?:was|previously|formerly)\s.+)$",
-    _I,
+_NOT_THAT = wording(
+    r"\s*(?:,\s*(?:and )?(?:not|no longer|never)\s.+|\s(?:instead of|rather than|and (?:not|"
+    r"no longer))\s.+|"
+    r"[,\s]+\(?(?:up|down) from\s.+|[,\s]*\((?:not|no longer|was|were|previously|formerly|before|"
+    r"used to be|"
+    r"instead of|formerly)\b[^)]*\)|,\s*(?:it )?(?:was|previously|formerly)\s.+)$",
 )
-_SINCE = re.compile(
-    r"[\s,]+(?:since|as\s+of|from|as\s+from|starting(?:\s+(?:on|from))?|beginning|effective(?:\s+(?:on|from))?|"
-    r"with\s+effect\s+from)\s+(?P<phrase>[^,]{2,40}?)(?:\s+on(?:wards?)?)?$",
-    _I,
+_SINCE = wording(
+    r"[\s,]+(?:since|as of|from|as from|starting(?: (?:on|from))?|beginning|effective(?: (?:on|"
+    r"from))?|"
+    r"with effect from) (?P<phrase>[^,]{2,40}?)(?: on(?:wards?)?)?$",
 )
 # A verb or a person of its own: a clause, or words of the moment.
-_CLAUSE = re.compile(
-    r"\b(?:is|are|was|were|isn['’]t|aren['’]t|wasn['’]t|i|we|you|they|he|she|who|which|that|my|our|your|me|us)\b|"
-    r"['’](?:s|re|m|ve|ll)\s+(?:a|an|the|so|such|not)\b|\s[–—-]\s",
-    _I,
+_CLAUSE = wording(
+    r"\b(?:is|are|was|were|isn['’]t|aren['’]t|wasn['’]t|i|we|you|they|he|she|who|which|that|my|"
+    r"our|your|me|us)\b|"
+    r"['’](?:s|re|m|ve|ll) (?:a|an|the|so|such|not)\b|\s[–—-]\s",
 )
 # Of a list the last is short; more words after "and" are a clause.
-_GOES_ON = re.compile(r",\s*(?:and|but|so|because|while|though|although)\s+(?:\S+\s+){3,}\S", _I)
+_GOES_ON = wording(r",\s*(?:and|but|so|because|while|though|although) (?:\S+ ){3,}\S")
 _QUOTED = re.compile(
     r"\"(?P<a>[^\"]+)\"|“(?P<b>[^”]+)”|'(?P<c>[^']+)'|‘(?P<d>[^’]+)’|«(?P<e>[^»]+)»|`(?P<f>[^`]+)`"
 )
@@ -71,10 +72,9 @@ def since_in(phrase: str) -> str | None:
     return next((read for read in (said, f"since {said}") if is_date(read)), None)
 
 
-_WHEN = re.compile(
-    r"[\s,]+(?P<phrase>yesterday|today|this\s+(?:morning|afternoon|evening|week|month|year)|last\s+\w+|"
-    r"(?:\d+|a|an|two|three|four|five|six)\s+\w+\s+ago|on\s+.{3,24})$",
-    _I,
+_WHEN = wording(
+    r"[\s,]+(?P<phrase>yesterday|today|this (?:morning|afternoon|evening|week|month|year)|last \w+|"
+    r"(?:\d+|a|an|two|three|four|five|six) \w+ ago|on .{3,24})$",
 )
 
 
@@ -85,8 +85,8 @@ def _when(text: str) -> re.Match[str] | None:
 
 
 def value_in(phrase: str, *, change: bool = False) -> Value | None:
-    """The phrase as a value, or None where it is vague, a clause, a denial or too long. After the verb
-    of a `change` a date at the end says when it came about."""
+    """The phrase as a value, or None where it is vague, a clause, a denial or too long. After the
+    verb of a `change` a date at the end says when it came about."""
     text = phrase.strip(_END).strip()
     if quoted := _QUOTED.fullmatch(text):
         inner = next(filter(None, quoted.groups())).strip()

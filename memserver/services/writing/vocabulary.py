@@ -33,10 +33,12 @@ NO_NAME = (
     | WH_WORDS
     | VERBS_BE_DO
     | _set(
-        "let here there please note notes remember remind forget correction update updates reminder "
-        "fyi btw ok okay yes no hi hey hello thanks thank well so also actually maybe perhaps "
-        "yeah yep yup nope wow aww haha lol sure cool great good nice awesome sounds looks feels seems "
-        "warning attention edit news info information question answer idea example todo ps nb "
+        "let here there please note notes remember remind forget correction update updates "
+        "reminder fyi btw ok okay yes no hi hey hello thanks thank well so also actually "
+        "maybe perhaps "
+        "yeah yep yup nope wow aww haha lol sure cool great good nice awesome "
+        "sounds looks feels seems warning attention edit news info information question "
+        "answer idea example todo ps nb "
         "because since although though while if unless whether that's it's and or but not never "
         "always just only even still yet already set change make drop ignore remove delete cancel "
         "record the a an my your our his their its from to in on at by with about as for until till"
