@@ -386,8 +386,8 @@ def test_what_privacy_takes_out_of_an_event_neither_stores_it_twice_nor_slips_by
     shared_app: App,
 ) -> None:
     ns, admin = f"private/{uuid4().hex}", shared_app.admin
-    settings = {"namespace": ns, "personal_data": True}
-    assert admin("PUT", "/v1/namespaces/settings", json=settings).status_code == 200
+    where = {"path": "/v1/namespaces/settings", "params": {"namespace": ns}}
+    assert admin("PUT", **where, json={"personal_data": True}).status_code == 200
     mail = "mia.costa@example.org"
     session = str(uuid4())
     said = say(f"Write to {mail}.", event_id=str(uuid4()))
