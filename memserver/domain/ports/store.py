@@ -212,6 +212,9 @@ class Reader(
     def versions(self, scope: Scope, item_id: UUID) -> tuple[Version, ...]:
         """All versions of a visible item, newest first."""
 
+    def versions_of(self, scope: Scope, items: Sequence[UUID]) -> dict[UUID, tuple[Version, ...]]:
+        """The same for many items; nothing for one that is not visible."""
+
     def facts_about(
         self, scope: Scope, namespace: Namespace, entities: Sequence[str]
     ) -> tuple[Entry, ...]:
@@ -346,6 +349,7 @@ class Writer(Reader, ModelUseWrites, PrivacyWriter, SessionWriter, Protocol):
     def revoke_key(self, key_id: UUID, tenant: UUID) -> None: ...
     def ensure_namespace(self, tenant: UUID, path: str) -> Namespace: ...
     def add_decision(self, decision: Decision) -> None: ...
+    def add_decisions(self, decisions: Sequence[Decision]) -> None: ...
     def prune_decisions(self, *, before: datetime, most: int, limit: int) -> int:
         """Forgets decisions made before then, and a tenant's oldest past the `most` that it may
         keep; at most `limit` at a time. How many went."""

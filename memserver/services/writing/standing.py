@@ -15,7 +15,7 @@ from memserver.domain.policy.write_features import Operation
 from memserver.domain.ports import Reader
 from memserver.domain.scope import Namespace, Scope
 from memserver.services.remembering import Content, Remembering, closed_by, fact_id, spelt_fact_id
-from memserver.services.writing.candidates import Candidate, Neighbour, Sort, about_of
+from memserver.services.writing.candidates import Candidate, Neighbour, Sort, about_of, same_value
 from memserver.services.writing.deciding import Decided
 from memserver.services.writing.searching import Likeness
 
@@ -43,6 +43,7 @@ class Standing:
         self._of_entity: dict[str, dict[UUID, None]] = {}
         self._of_fact: dict[tuple[str, str], UUID] = {}
         self._versions: dict[UUID, dict[UUID, Version]] = {}
+        self._stored_versions: dict[UUID, tuple[Version, ...]] = {}
         self._beliefs: dict[UUID, Belief] = {}
         self._rows: dict[UUID, Row] = {}
         self._made: set[UUID] = set()
@@ -55,7 +56,8 @@ class Standing:
     # --- what there is ------------------------------------------------------------------
 
     def load(self, candidates: Sequence[Candidate]) -> None:
-        """The facts that these may bear on, in two queries."""
+        """The facts that these may bear on, and the versions of those that will get another one, in
+        a few queries however many there are."""
         facts = [one.fact for one in candidates if one.fact is not None]
         if not facts:
             return
@@ -74,6 +76,15 @@ class Standing:
             # Those that are not active, which come back where they are stated again.
             known = self._reader.items_by_id(self._scope, list(dict.fromkeys(ids)))
             self._file(known.values())
+        changed = {
+            own
+            for fact in facts
+            if (own := self._of_fact.get(about_of(fact))) is not None
+            and not _says(self._entries[own], fact)
+        }
+        if changed:
+            versions = self._reader.versions_of(self._scope, sorted(changed))
+            self._stored_versions |= versions
 
     def load_likely(self, near: Iterable[UUID]) -> None:
         ids = [item_id for item_id in dict.fromkeys(near) if item_id not in self._entries]
@@ -82,8 +93,8 @@ class Standing:
 
     def load_beliefs(self) -> None:
         versions = [entry.version.id for entry in self._entries.values()]
-        for version, parts in self._reader.beliefs(self._scope, versions).items():
-            self._beliefs[version] = total(version, parts)
+        found = self._reader.beliefs(self._scope, versions) if versions else {}
+        self._beliefs |= {one: total(one, found.get(one, ())) for one in versions}
 
     def neighbours(
         self, candidate: Candidate, near: Mapping[UUID, Likeness]
@@ -245,9 +256,11 @@ class Standing:
     def _known_versions(self, entry: Entry) -> tuple[Version, ...]:
         """Newest first."""
         written = self._versions.get(entry.item.id, {})
-        # Nothing is stored of an item that this call has made.
-        made = entry.item.id in self._made
-        stored = () if made else self._reader.versions(self._scope, entry.item.id)
+        stored = self._stored_versions.get(entry.item.id)
+        if stored is None:
+            # Nothing is stored of an item that this call has made.
+            made = entry.item.id in self._made
+            stored = () if made else self._reader.versions(self._scope, entry.item.id)
         versions = {version.id: version for version in stored} | written
         return tuple(sorted(versions.values(), key=lambda one: -one.number))
 
@@ -257,6 +270,11 @@ class Standing:
         if version in self._rows:
             return Belief(version)
         return total(version, self._reader.beliefs(self._scope, [version]).get(version, ()))
+
+
+def _says(entry: Entry, fact: FactBody) -> bool:
+    body = entry.version.body
+    return isinstance(body, FactBody) and same_value(body.value, fact.value)
 
 
 def is_live(entry: Entry, now: datetime) -> bool:

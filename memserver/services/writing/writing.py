@@ -320,8 +320,7 @@ class Writing:
                     puts=standing.rows,
                 )
             )
-        for decision in decisions:
-            tx.add_decision(decision)
+        tx.add_decisions(decisions)
         self._keep_vectors(tx, standing, prepared.found)
         for one in written:
             self._meter.wrote(one.choice.operation, one.choice.by)

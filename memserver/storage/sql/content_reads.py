@@ -225,6 +225,21 @@ class ContentReads(View):
         names = self._names(row[2] for row in rows)
         return tuple(to_version(row, names) for row in rows)
 
+    def versions_of(self, scope: Scope, items: Sequence[UUID]) -> dict[UUID, tuple[Version, ...]]:
+        found: dict[UUID, list[Version]] = {}
+        for some in chunks(items):
+            query = (
+                select(*VERSION_COLUMNS)
+                .where(VERSION.c.item_id.in_(some), _visible(scope, VERSION))
+                .order_by(VERSION.c.number.desc(), VERSION.c.id.desc())
+            )
+            rows = self._all(query)
+            names = self._names(row[2] for row in rows)
+            for row in rows:
+                version = to_version(row, names)
+                found.setdefault(version.item_id, []).append(version)
+        return {item_id: tuple(versions) for item_id, versions in found.items()}
+
     def _places(self, query: Select[Any], table: Table, name: str, page: PageRequest) -> Page[UUID]:
         """The ids of one page of a list in the order of writing. Whole rows are read by id
         afterwards: a sort would otherwise drag all of them along."""

@@ -48,6 +48,16 @@ class ProtectingWriter(NotingWriter):
     def add_decision(self, decision: Decision) -> None:
         super().add_decision(self.protected(decision.namespaces, decision))
 
+    def add_decisions(self, decisions: Sequence[Decision]) -> None:
+        super().add_decisions([self._decision(decision) for decision in decisions])
+
+    def _decision(self, decision: Decision) -> Decision:
+        """Of a write only what was told, and why a model chose as it did, is anybody's words: its
+        candidates are numbers, and there may be thousands."""
+        words = (decision.query, decision.choice)
+        query, choice = self.protected(decision.namespaces, words)
+        return replace(decision, query=query, choice=choice)
+
     def put_operation(self, operation: Operation) -> None:
         super().put_operation(self.protected([operation.namespace], operation))
 

@@ -1,5 +1,6 @@
 """The `Writer` port: one transaction's writes, on top of all that a reader sees."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -124,6 +125,11 @@ class SqlWriter(ModelUseWrites, SessionWrites, PrivacyWrites, ErasingWrites, Sql
 
     def add_decision(self, decision: Decision) -> None:
         self._run(insert(DECISION).values(decision_row(decision)))
+
+    def add_decisions(self, decisions: Sequence[Decision]) -> None:
+        if decisions:
+            rows = [decision_row(decision) for decision in decisions]
+            self._connection.execute(insert(DECISION), rows)
 
     def prune_decisions(self, *, before: datetime, most: int, limit: int) -> int:
         gone = self._forget_decisions(DECISION.c.created_at < before, limit)

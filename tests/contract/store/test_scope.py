@@ -123,6 +123,7 @@ LOOKS: dict[str, Look] = {
     "newest": lambda r, s, b: r.newest(s, [b.namespace.id], [b.entry.item.kind], 9),
     "linked": lambda r, s, b: r.linked(s, [b.namespace.id], ["ana"], 9),
     "merged_into": lambda r, s, b: r.merged_into(s, [b.entry.version.id]),
+    "versions_of": lambda r, s, b: r.versions_of(s, [b.entry.item.id]),
     "versions": lambda r, s, b: r.versions(s, b.entry.item.id),
     "beliefs": lambda r, s, b: r.beliefs(s, [b.entry.version.id]),
     "evidence": lambda r, s, b: r.evidence(s, b.entry.version.id),
