@@ -103,13 +103,14 @@ class _Making:
 
     def merge(self, groups: Sequence[Group], *, now: datetime) -> None:
         """Regions with most to gain first; what is past the budget waits for the next time."""
-        found = regions(groups, now=now)
-        done = 0
+        waiting = regions(groups, now=now)
+        self._left = max(0, len(waiting) - self._settings.regions)
+        waiting = waiting[: self._settings.regions]
         alone = [group.leader for group in groups if not group.followers]
         try:
-            for region in found[: self._settings.regions]:
-                outcome = replaced(region, self._inspecting, settings=self._settings)
-                done += 1
+            while waiting:
+                outcome = replaced(waiting[0], self._inspecting, settings=self._settings)
+                del waiting[0]
                 self._refused.extend(outcome.refused)
                 if outcome.replacement is None:
                     into = outcome.group.leader.version
@@ -122,11 +123,13 @@ class _Making:
                     self._merge(outcome.group.leader, into, reason, Rule.JOINED)
                 for one, rule, reason in outcome.group.followers:
                     self._merge(one, into, reason, rule)
-                alone += outcome.apart
+                # What its leader does not stand for may still say the same among itself.
+                waiting[:0] = regions(regrouped(outcome.apart), now=now)
+                if len(outcome.apart) == 1:
+                    alone += outcome.apart
             self._abstract(alone)
         except BudgetSpent:
-            pass
-        self._left = len(found) - done
+            self._left += len(waiting)
 
     def plan(self, active: Sequence[Rated]) -> Plan:
         gone = {action.item for action in self._actions}
@@ -153,6 +156,17 @@ class _Making:
 
     def _merge(self, one: Rated, into: UUID, reason: str, rule: Rule) -> None:
         self._actions.append(Action(ActionKind.MERGE, one.item, into, reason, rule))
+
+
+def regrouped(apart: Sequence[Rated]) -> list[Group]:
+    if len(apart) < 2:
+        return []
+    first, *others = apart
+    group = Group(first, first.belief)
+    for one in others:
+        reason = f"near to what {first.item} is near to"
+        group.absorb(Group(one, one.belief), Rule.NEAR_DUPLICATE, reason)
+    return [group]
 
 
 def exact_duplicates(items: Sequence[Rated]) -> list[Group]:

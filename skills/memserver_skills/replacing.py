@@ -70,7 +70,8 @@ def replaced(region: Region, inspecting: Inspecting, *, settings: Settings) -> R
         apart=tuple(one for one, _, _ in more),
         refused=tuple(
             Refusal((one.item, leader.item), rule, reasons[n][:MOST_REASONS])
-            for n, (one, rule, _) in enumerate(more)
+            # Those after the first are looked at again, beside it.
+            for n, (one, rule, _) in enumerate(more[:1])
         ),
     )
 

@@ -4,6 +4,7 @@ says how it bears on the others. What only words the same otherwise reads the sa
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memserver_skills.wordings import (
     AND,
@@ -40,7 +41,9 @@ _CONTRACTED = (
     (re.compile(r"'(?:s|re|ve|ll|d|m)\b", re.IGNORECASE), ""),
 )
 _LABELLED = re.compile(r"^when:\s+(?P<when>.+?)(?:[:]\s+|\n)(?P<text>.+)$", re.IGNORECASE)
-HARD, SOFT = ".", ","
+SOFT = ","
+READ_LATELY = 8_192
+"""Texts whose reading is kept: within a region each is held against all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ class Unit:
     claims: tuple[Claim, ...]
 
 
+@lru_cache(maxsize=READ_LATELY)
 def units(text: str, when: str = "") -> tuple[Unit, ...]:
     """The text's lines as units. A line of the form "When: condition: text" has a condition of
     its own, which comes on top of the given one."""
@@ -117,6 +121,7 @@ def claims(text: str, *, opening: str = PLAIN) -> tuple[Claim, ...]:
     return tuple(made)
 
 
+@lru_cache(maxsize=READ_LATELY)
 def ideas(text: str) -> tuple[str, ...]:
     """The ideas of a text in order, markers among them, without regard to its punctuation."""
     return tuple(

@@ -4,20 +4,25 @@ cannot be merged stays and says why, and undo puts everything back."""
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from memserver.domain.items import Body, HintBody, RuleBody, SkillBody
+from memserver.domain.ports import Writer
+from memserver.services.remembering import Content
 from memserver_skills.steps_score import score_steps, step_lines
 from tests.integration.conftest import App, Finish
 
 NS = "demo/redundant"
 COPIES = 7
 SAID = (
-    "Open the upper left drawer of the tall kitchen cabinet first, look at each thing in it without "
-    "moving any of them, shut it again before another one is opened, and go on with the drawers "
-    "below it in their order from the top to the bottom, the broad one at the floor as the last."
+    "Open the upper left drawer of the tall kitchen cabinet first, look at each thing in it "
+    "without moving any of them, shut it again before another one is opened, and go on with the "
+    "drawers below it in their order from the top to the bottom, the broad one as the last."
 )
 
 
@@ -62,6 +67,22 @@ def reworded(text: str, number: int) -> str:
     return text
 
 
+def in_other_words(body: Body, number: int) -> Body:
+    def said(text: str) -> str:
+        return reworded(text, number)
+
+    match body:
+        case SkillBody(steps=steps):
+            worded = tuple(replace(step, action=said(step.action)) for step in steps)
+            return replace(body, steps=worded)
+        case HintBody(do=do, avoid=avoid):
+            return replace(body, do=said(do), avoid=said(avoid))
+        case RuleBody(text=text):
+            return replace(body, text=said(text))
+        case _:
+            raise AssertionError(body)
+
+
 def redundant_bank(app: App, finished: Finish, runs: Path) -> int:
     """The skills distilled from real runs, and copies of each in other words."""
     stored = app.admin(
@@ -73,19 +94,25 @@ def redundant_bank(app: App, finished: Finish, runs: Path) -> int:
     assert stored.status_code == 201
     finished(app.admin.post("/v1/distill", {"namespace": NS}))
     originals = app.admin.rows("/v1/memories", namespace=NS, limit=200)
-    for number in range(1, COPIES):
-        for item in originals:
-            version = item["version"]
-            body = json.loads(json.dumps(version["body"]))
-            if "steps" in body:
-                for step in body["steps"]:
-                    step["action"] = reworded(step["action"], number)
-            else:
-                for key in ("text", "do", "avoid"):
-                    if key in body:
-                        body[key] = reworded(body[key], number)
-            title = f"{version['title']}{' ' * number}"
-            remember(app, item["kind"], body, title=title, task_type=version["task_type"])
+    services = app.server.services
+    scope = services.access.authenticate(app.admin.key or "")
+    namespace = services.access.writable(scope, NS)
+
+    def copy_all(tx: Writer) -> None:
+        for number in range(1, COPIES):
+            for item in originals:
+                entry = tx.item(scope, UUID(item["id"]))
+                assert entry is not None
+                version = entry.version
+                content = Content(
+                    f"{version.title}{' ' * number}",
+                    in_other_words(version.body, number),
+                    task_type=version.task_type,
+                )
+                services.remembering.remember(tx, scope, namespace, entry.item.kind, content)
+
+    services.store.write(copy_all)
+    services.indexer.catch_up()
     return len(app.admin.rows("/v1/memories", namespace=NS, limit=200))
 
 
