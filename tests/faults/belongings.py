@@ -185,7 +185,7 @@ def furnish(admin: Caller, namespace: str, *, secret: str = SECRET) -> Owner:
     return Owner(admin, own)
 
 
-def learned_policy() -> bytes:
+def learned_policy(bias: float = 0.0) -> bytes:
     """A policy that fits the tests' encoder, as a registering request carries it."""
     encoder, features = HashEncoder(), len(FEATURE_NAMES)
     tensors = {
@@ -195,7 +195,7 @@ def learned_policy() -> bytes:
         "query_map": np.zeros((1, encoder.dimension), np.float32),
         "item_map": np.zeros((1, encoder.dimension), np.float32),
         "cosine_weight": np.ones(1, np.float32),
-        "bias": np.zeros(1, np.float32),
+        "bias": np.full(1, bias, np.float32),
     }
     manifest = Manifest(
         kind="case-value",
