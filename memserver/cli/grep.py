@@ -57,7 +57,8 @@ def grep(
             if cursor is None or len(found) >= limit:
                 break
     if json:
-        print_json([hit.model_dump(mode="json") for hit in found])
+        rows = [hit.model_dump(mode="json") for hit in found]
+        print_json({"rows": rows, "next_cursor": cursor})
         return
     for hit in found:
         say("\n".join([_where(hit), *_shown(hit)]))

@@ -181,7 +181,8 @@ def test_pages_of_any_size_lead_through_every_match_once(shared_app: App, limit:
     assert len(whole["rows"]) == 27
     assert whole["next_cursor"] is None
 
-    rows, cursor = [], {}
+    rows: list[Any] = []
+    cursor: dict[str, str] = {}
     while True:
         page = grep(admin, "needle", namespace, limit=limit, before=1, after=1, **cursor)
         assert len(page["rows"]) <= limit

@@ -10,7 +10,7 @@ from sqlalchemy import and_, exists, or_, select
 
 from memserver.domain.changes import Table
 from memserver.domain.items import Entry, Version
-from memserver.domain.ports.store import ItemFilter, Page, PageRequest
+from memserver.domain.ports import ItemFilter, Page, PageRequest
 from memserver.domain.scope import Scope
 from memserver.domain.times import Ending, TimeFrame, known_end
 from memserver.storage.sql.content import ITEM_COLUMNS, VERSION_COLUMNS

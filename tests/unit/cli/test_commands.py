@@ -190,7 +190,7 @@ def test_grep_goes_on_where_time_ran_out_and_stops_at_its_limit(run, server):
 
     result = run("grep", "ERR", "-n", "demo", "--limit", "2", "--json")
 
-    assert len(json.loads(result.stdout)) == 2
+    assert len(json.loads(result.stdout)["rows"]) == 2
     assert [server.body(n).get("cursor") for n in range(3)] == [None, "one", "two"]
     assert [server.body(n)["limit"] for n in range(3)] == [2, 1, 1]
     assert len(server.requests) == 3
