@@ -194,6 +194,7 @@ def test_a_rule_that_was_deleted_stops_nobody(shared_app: App) -> None:
     assert check(caller, where)["verdict"] == "allow"
 
 
+@pytest.mark.slow
 def test_a_stored_guard_fires_on_a_matching_later_episode_and_is_cited(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -190,6 +190,7 @@ def test_an_edit_is_learnt_once_a_key(shared_app: App) -> None:
     assert items(caller, where)[0]["version"]["belief"]["outcomes"] == 0
 
 
+@pytest.mark.slow
 def test_the_real_encoder_keeps_to_near_contexts(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
