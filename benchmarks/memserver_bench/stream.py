@@ -236,13 +236,16 @@ def ask(server: ServerProcess, templates: Templates, truth: Truth, threads: int)
     gone = sorted(about for about in truth.retracted if about.attribute in asked)
     answers = Answers()
     lock = threading.Lock()
-    local = threading.local()
+    clients = [Client(server.url, server.key) for _ in range(threads)]
+    free = list(clients)
 
     def one(about: About) -> None:
-        if not hasattr(local, "client"):
-            local.client = Client(server.url, server.key)
         query = f"What is {about.entity}'s {about.attribute}?"
-        reply = local.client.post("/v1/retrieve", {"query": query, "namespace": NAMESPACE, "k": 10})
+        with lock:
+            client = free.pop()
+        reply = client.post("/v1/retrieve", {"query": query, "namespace": NAMESPACE, "k": 10})
+        with lock:
+            free.append(client)
         if reply.status != 200:
             raise Refused(f"nothing was retrieved for {query!r}", reply)
         items = [hit_item(hit) for hit in reply.json()["items"]]
@@ -257,8 +260,12 @@ def ask(server: ServerProcess, templates: Templates, truth: Truth, threads: int)
                 want = held.value if held else "nothing any more"
                 answers.wrong.append(f"{query} → {want}, got {found}")
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(one, [*wanted, *gone]))
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(one, [*wanted, *gone]))
+    finally:
+        for client in clients:
+            client.close()
     return answers
 
 
