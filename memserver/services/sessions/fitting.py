@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 Count = Callable[[str], int]
 
@@ -59,6 +60,8 @@ class _Kept:
 def fit(parts: Sequence[Part], *, budget: int, count: Count) -> Fitted:
     """The text of as much as fits, whose count is at most the budget whatever `count` counts.
     Where something is left out and there is room to say so, the text says what."""
+    # Most is looked at twice, and to count is what takes the time.
+    count = cache(count)
     kept = _chosen(parts, budget=budget, count=count)
     note = _note(kept)
     if note:
