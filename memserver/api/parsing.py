@@ -108,7 +108,7 @@ def query(sent: retrieval.RetrieveRequest) -> Query:
         vector=None if sent.vector is None else np.asarray(sent.vector, np.float64),
         frame=_frame(sent),
         preset=preset,
-        quotas=dict(sent.quotas or {}),
+        quotas={str(kind): most for kind, most in (sent.quotas or {}).items()},
         neighbours=sent.neighbours,
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from memserver.domain.errors import UnknownPreset
 from memserver.domain.items import Kind
@@ -11,10 +12,13 @@ DENSE, SPARSE, TASK_TYPE = "dense", "sparse", "task_type"
 CONTEXT_DENSE, CONTEXT_SPARSE = "context_dense", "context_sparse"
 RECENCY, ENTITY = "recency", "entity"
 
-EPISODIC, SEMANTIC, EXPERIENTIAL = "episodic", "semantic", "experiential"
-"""Three classes of memory: what happened, what is so, and how to do things."""
+MemoryClass = Literal["episodic", "semantic", "experiential"]
+"""What happened, what is so, and how to do things."""
+EPISODIC: Final = "episodic"
+SEMANTIC: Final = "semantic"
+EXPERIENTIAL: Final = "experiential"
 
-_CLASS_OF: Mapping[str, str] = {
+_CLASS_OF: Mapping[str, MemoryClass] = {
     Kind.CASE.value: EPISODIC,
     Kind.SUMMARY.value: EPISODIC,
     "trajectory": EPISODIC,
@@ -74,6 +78,6 @@ def preset_named(name: str) -> Preset:
     return PRESETS[name]
 
 
-def memory_class(kind: str, *, is_turn: bool) -> str:
+def memory_class(kind: str, *, is_turn: bool) -> MemoryClass:
     """A turn of a conversation is an episode, whatever kind of item it is kept as."""
     return EPISODIC if is_turn else _CLASS_OF[kind]

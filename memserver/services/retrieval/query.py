@@ -13,7 +13,7 @@ from memserver.domain.items import Source, Turn
 from memserver.domain.policy.features import KINDS
 from memserver.domain.scope import Namespace
 from memserver.domain.times import TimeFrame
-from memserver.services.retrieval.presets import DEFAULT, Preset, memory_class
+from memserver.services.retrieval.presets import DEFAULT, MemoryClass, Preset, memory_class
 
 TRAJECTORY = "trajectory"
 ITEM_KINDS = tuple(kind for kind in KINDS if kind != TRAJECTORY)
@@ -88,7 +88,7 @@ class Candidate:
     worth: float | None = None
 
     @property
-    def memory(self) -> str:
+    def memory(self) -> MemoryClass:
         """The class of memory that it belongs to."""
         return memory_class(self.kind, is_turn=self.turn is not None)
 
