@@ -123,7 +123,7 @@ class PolicyListQuery(PageQuery):
 
 class PolicyQuery(Query):
     namespace: NamespacePath
-    role: Literal["retrieve"] = "retrieve"
+    role: Literal["retrieve", "write"] = "retrieve"
 
 
 class EvaluationQuery(Query):

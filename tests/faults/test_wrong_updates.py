@@ -36,7 +36,7 @@ _numbers = itertools.count()
 
 
 @pytest.fixture
-def app(module_app: Place) -> Place:
+def app(module_app: App) -> Place:
     return Place(module_app, f"truth-{next(_numbers)}")
 
 
@@ -67,7 +67,7 @@ def values(app: Place, item: str) -> list[str]:
 
 # --- re-adding an identical memory deletes it --------------------------------------------------
 
-SAID = [
+SAID: list[dict[str, Any]] = [
     {"text": "Ana's office is B12."},
     {"text": "The kettle in the kitchen leaks when it is full."},
     {"facts": [{"entity": "oven", "key": "minutes", "value": "10"}]},

@@ -3,7 +3,7 @@
 import math
 from datetime import datetime
 
-from memserver.domain.items import normal_name
+from memserver.domain.items import FactBody, normal_name
 from memserver.domain.policy.write_features import Operation, WriteFeatures
 from memserver.services.writing.candidates import Candidate, Neighbour, Sort, same_value
 from memserver.services.writing.likeness import differences
@@ -33,17 +33,16 @@ def features_of(
     if target is None:
         return WriteFeatures(**about)  # type: ignore[arg-type]
     apart = differences(candidate.words, target.words)
-    told, known = candidate.fact, target.fact
-    both = told is not None and known is not None
+    entity, key, value = _shared(candidate.fact, target.fact)
     return WriteFeatures(
         **about,  # type: ignore[arg-type]
         target=1.0,
         cosine=target.cosine,
         sparse_score=target.sparse,
         overlap=overlap(candidate.words.shingles, target.words.shingles),
-        same_entity=float(both and normal_name(told.entity) == normal_name(known.entity)),
-        same_key=float(both and normal_name(told.key) == normal_name(known.key)),
-        same_value=float(both and same_value(told.value, known.value)),
+        same_entity=float(entity),
+        same_key=float(key),
+        same_value=float(value),
         names_differ=float(apart.names),
         numbers_differ=float(apart.numbers),
         negations_differ=float(apart.negations),
@@ -52,4 +51,15 @@ def features_of(
         target_mentions=float(target.mentions),
         target_belief_mean=target.mean,
         target_outcomes=float(target.outcomes),
+    )
+
+
+def _shared(told: FactBody | None, known: FactBody | None) -> tuple[bool, bool, bool]:
+    """Whether entity, key and value of two facts are the same."""
+    if told is None or known is None:
+        return False, False, False
+    return (
+        normal_name(told.entity) == normal_name(known.entity),
+        normal_name(told.key) == normal_name(known.key),
+        same_value(told.value, known.value),
     )
