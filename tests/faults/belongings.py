@@ -59,6 +59,7 @@ NEVER_LOOKED_UP = frozenset(
     {
         ("POST /v1/retrieve", "trajectory_id"),
         ("GET /v1/changes", "row"),
+        ("POST /v1/remember", "session"),
         ("POST /v1/memories", "sources.0.trajectory_id"),
         ("POST /v1/skills", "sources.0.trajectory_id"),
         ("POST /v1/memories/{item_id}/versions", "sources.0.trajectory_id"),
@@ -83,6 +84,9 @@ COMPLETED: dict[str, Completion] = {
     "POST /v1/feedback": lambda own, name: (
         {} if name.endswith("_id") else {"trajectory_id": own["run"]}
     ),
+    "POST /v1/remember": lambda own, name: {
+        "messages": [{"role": "user", "text": f"note-{next(fresh)}"}]
+    },
     "POST /v1/memories": lambda own, name: {"body": {"text": f"note-{next(fresh)}"}},
     "POST /v1/skills": lambda own, name: {"body": {"when": f"x-{next(fresh)}"}},
     "POST /v1/memories/{item_id}/versions": lambda own, name: {

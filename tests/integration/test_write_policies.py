@@ -1,5 +1,5 @@
-"""A policy of writes: registered, in the shadow, a canary, active and taken back; what it decides is
-logged and can be drawn again; what the rules bind it does not touch."""
+"""A policy of writes: registered, in the shadow, a canary, active and taken back; what it decides
+is logged and can be drawn again; what the rules bind it does not touch."""
 
 import itertools
 from typing import Any
