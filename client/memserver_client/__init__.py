@@ -2,6 +2,7 @@
 
 from memserver.wire.access import Key, KeyCreated, Namespace
 from memserver.wire.base import Receipt
+from memserver.wire.grep import GrepHit, Grepped
 from memserver.wire.items import History, Item, ItemStored, NewVersion
 from memserver.wire.operations import Change, ChangeDetail, Operation, Undone
 from memserver.wire.policies import (
@@ -81,6 +82,8 @@ __all__ = [
     "ExplorationSet",
     "FeedbackStored",
     "Forbidden",
+    "GrepHit",
+    "Grepped",
     "History",
     "InvalidRequest",
     "Item",

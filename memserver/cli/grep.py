@@ -7,7 +7,7 @@ import typer
 from memserver.cli.moments import moment
 from memserver.cli.output import print_json, remark, say
 from memserver.cli.session import ApiKey, Json, Url, session
-from memserver.wire.grep import GrepHit
+from memserver_client import GrepHit
 
 
 def grep(
