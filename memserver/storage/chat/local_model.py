@@ -12,7 +12,7 @@ GGUF = ".gguf"
 
 
 class UnusableChatModel(Invalid):
-    code = "unusable_model"
+    code = "unusable_chat_model"
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"The chat model {name} cannot be used: {reason}.")
