@@ -18,6 +18,7 @@ from memserver_bench import (
     stream,
     worlds,
 )
+from memserver_bench.trust import command as trust
 
 Benchmark = Callable[[Sequence[str]], Iterable[Mapping[str, object]]]
 
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "smoke": smoke.command,
     "soak": soak.command,
     "stream": stream.command,
+    "trust": trust.command,
     "worlds": worlds.command,
 }
 """Name → a function of the remaining arguments that yields one mapping a result line."""

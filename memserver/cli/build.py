@@ -14,6 +14,7 @@ from memserver.cli import (
     exports,
     grep,
     keys,
+    namespaces,
     operations,
     policies,
     recall,
@@ -89,6 +90,10 @@ def build(
             {"list": sessions.list_sessions, "state": sessions.state},
         ),
         name="session",
+    )
+    app.add_typer(
+        _group("How a namespace keeps its memory.", {"settings": namespaces.settings}),
+        name="namespace",
     )
     app.command("decision")(policies.decision)
     app.add_typer(
