@@ -49,7 +49,7 @@ from memserver.services.policies.overview import Overviewing
 from memserver.services.policies.proving import Proving
 from memserver.services.policies.serving import Scorers, Serving
 from memserver.services.preferring.preferring import Preferring
-from memserver.services.privacy.protecting import Protecting
+from memserver.services.privacy.protecting import Detector, PatternDetector, Protecting
 from memserver.services.privacy.sealing import sealing_of
 from memserver.services.privacy.unsealing import Unsealing
 from memserver.services.readiness import Readiness
@@ -187,7 +187,7 @@ class Server:
 
     def _build(self) -> Services:
         store, encoder, index = self._parts.store, self._parts.encoder, self._parts.index
-        protecting = Protecting(sealing_of(self.settings.sealing_key))
+        protecting = Protecting(sealing_of(self.settings.sealing_key), detector(self.settings))
         protecting.open(store)
         store.protect_with(protecting)
         # Whatever keeps something of a namespace, a version or a policy in memory.
@@ -446,6 +446,15 @@ def dbos_jobs(work: Work, settings: Settings) -> Jobs:
         executor_id=executor_identity(settings.data / "executor"),
         workers=settings.workers,
     )
+
+
+def detector(settings: Settings) -> Detector:
+    """What finds secrets and personal data. Raises `PresidioMissing`."""
+    if settings.personal_data_detector == "presidio":
+        from memserver.services.privacy.presidio import PresidioDetector
+
+        return PresidioDetector()
+    return PatternDetector()
 
 
 def open_encoder(settings: Settings) -> Encoder:

@@ -139,6 +139,10 @@ class Settings(BaseSettings):
             "between, of which the first encrypts; without one, nothing of it is kept."
         ),
     ] = None
+    personal_data_detector: Annotated[
+        Literal["shapes", "presidio"],
+        Field(description="What finds personal data, where a namespace wants it taken out."),
+    ] = "shapes"
     inherited_share: Annotated[
         float, Field(ge=0, le=1, description="Part of its parent's belief a version starts with.")
     ] = 0.5

@@ -1,6 +1,6 @@
 """Every text of a value, wherever it is: the one way in which privacy looks at what is stored."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any
@@ -71,5 +71,6 @@ class Walk:
 
 
 @cache
-def _names(kind: type[Any]) -> tuple[str, ...]:
+def _names(kind: Hashable) -> tuple[str, ...]:
+    assert isinstance(kind, type)
     return tuple(field.name for field in fields(kind) if field.init and field.name not in _KEPT)

@@ -84,9 +84,9 @@ class SqlStore:
             known = carried(connection)
             load(connection, archive, manifest, replace=replace)
             # What is read here is none of what was read before.
-            view = {"namespaces": NamespaceCache(), "clock": self._clock}
-            check(SqlReader(connection, **view))
-            return reapply(SqlWriter(connection, **view), known, vector_names)
+            writer = SqlWriter(connection, namespaces=NamespaceCache(), clock=self._clock)
+            check(writer)
+            return reapply(writer, known, vector_names)
 
         erased = self._writes.run_alone(work)
         # A new one: whoever still reads the old state must not fill it again.

@@ -15,16 +15,20 @@ from memserver.domain.evidence import Evidence
 from memserver.domain.items import Entry, FactBody, Kind, Turn
 from memserver.domain.operations import Operation
 from memserver.domain.policies import Policy
+from memserver.domain.ports.privacy import Original
 from memserver.domain.ports.store import (
     DecisionFilter,
     ItemFilter,
     PageRequest,
     Reader,
     TrajectoryFilter,
+    Writer,
 )
 from memserver.domain.scope import Key, Namespace, Role, Scope, covers, is_path
 from memserver.domain.trajectories import Trajectory
+from memserver.storage.sql.sealed_rows import seal
 from memserver.storage.sql.store import SqlStore
+from memserver.storage.sql.writing import SqlWriter
 from tests.contract.store.world import Clock, World, merged, rows_of
 
 PAGE = PageRequest(500)
@@ -89,7 +93,13 @@ def furnish(world: World, path: str) -> Belongings:
         policy,
     )
     world.store.write(lambda tx: (tx.add_decision(decision), tx.put_operation(operation)))
+    world.store.write(lambda tx: _seal(tx, here))
     return Belongings(here, entry, run, evidence, decision, operation, policy, change)
+
+
+def _seal(tx: Writer, here: Namespace) -> None:
+    assert isinstance(tx, SqlWriter)
+    seal(tx, here, [Original("0" * 16, "key", b"sealed")], subject=None)
 
 
 Look = Callable[[Reader, Scope, Belongings], Any]
@@ -144,6 +154,7 @@ LOOKS: dict[str, Look] = {
         != ((), ())
     ),
     "row_changes": lambda r, s, b: r.row_changes(s, b.change.id, PAGE).rows,
+    "originals": lambda r, s, b: r.originals(s, [b.namespace.path], ["0" * 16]),
     "operation": lambda r, s, b: r.operation(s, b.operation.id),
     "operations": lambda r, s, b: b.operation in r.operations(s, (), PAGE).rows,
 }
