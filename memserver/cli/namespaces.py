@@ -6,7 +6,6 @@ import typer
 
 from memserver.cli.output import print_json, remark, say
 from memserver.cli.session import ApiKey, Json, Url, session
-from memserver.wire.namespaces import NamespaceSettings
 
 NONE = "none"
 """What takes a bound or an occasion away."""
@@ -62,7 +61,7 @@ def settings(
     with session(context).memory(url, api_key) as memory:
         if wanted:
             stored = memory.set_namespace_settings(namespace=namespace, **wanted)
-            found: NamespaceSettings = stored.settings
+            found = stored.settings
             if stored.change_id is not None:
                 remark(f"Set; to take it back: memserver undo {stored.change_id}")
         else:

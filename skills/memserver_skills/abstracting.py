@@ -16,6 +16,8 @@ from memserver_skills.words import SLOT, Word, forms, template_words
 
 FEWEST_STEPS = 2
 MOST_SLOTS = 3
+Values = Mapping[str, frozenset[str]]
+
 ALIKE = 0.5
 """At least this share of the words of all steps must be the same."""
 ROLES = {
@@ -90,7 +92,8 @@ def _grown(
     body = first.entry.version.body
     assert isinstance(body, SkillBody)
     members = [first]
-    general, values = body, _values(first)
+    general: SkillBody = body
+    values: Values = _values(first)
     for other in rest:
         inspecting.inspect(other.item)
         theirs = other.entry.version.body
@@ -104,9 +107,6 @@ def _grown(
     title = general.goal.splitlines()[0]
     kept = {name: tuple(sorted(held)) for name, held in values.items() if held}
     return members, Worded(title, general, Rule.ABSTRACTED, kept)
-
-
-Values = Mapping[str, frozenset[str]]
 
 
 def _wider(
