@@ -12,5 +12,9 @@ def entities(*, namespace: str) -> Listing[Entity]:
 
 def around(entity: str, *, namespace: str, hops: int = 1) -> Call[Surroundings]:
     """What is known of an entity and, further on, of those that its facts lead to."""
-    params = {"namespace": namespace, "entity": entity, "hops": hops}
+    params: dict[str, str | int | bool | None] = {
+        "namespace": namespace,
+        "entity": entity,
+        "hops": hops,
+    }
     return read("/v1/entities/around", Surroundings, params)
