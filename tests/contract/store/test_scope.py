@@ -99,7 +99,7 @@ def furnish(world: World, path: str) -> Belongings:
 
 def _seal(tx: Writer, here: Namespace) -> None:
     assert isinstance(tx, SqlWriter)
-    seal(tx, here, [Original("0" * 16, "key", b"sealed")], subject=None)
+    seal(tx, here, [Original("0" * 16, "key", here.tenant.bytes)], subject=None)
 
 
 Look = Callable[[Reader, Scope, Belongings], Any]
@@ -154,7 +154,9 @@ LOOKS: dict[str, Look] = {
         != ((), ())
     ),
     "row_changes": lambda r, s, b: r.row_changes(s, b.change.id, PAGE).rows,
-    "originals": lambda r, s, b: r.originals(s, [b.namespace.path], ["0" * 16]),
+    "originals": lambda r, s, b: (
+        b.namespace.tenant.bytes in r.originals(s, [b.namespace.path], ["0" * 16]).values()
+    ),
     "operation": lambda r, s, b: r.operation(s, b.operation.id),
     "operations": lambda r, s, b: b.operation in r.operations(s, (), PAGE).rows,
 }
