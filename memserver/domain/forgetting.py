@@ -13,7 +13,7 @@ USUAL_HALF_LIFE = 30.0
 def decay(last: datetime, *, now: datetime, half_life_days: float) -> float:
     """A factor in (0, 1]: 1 at the time of the last use, a half one half-life later."""
     days = max(0.0, (now - last).total_seconds() / A_DAY)
-    return max(2.0 ** -(days / half_life_days), math.ulp(0.0))
+    return max(math.exp2(-days / half_life_days), math.ulp(0.0))
 
 
 def last_use(belief: Belief, *known_since: datetime) -> datetime:

@@ -202,8 +202,8 @@ def _about(row: Row, content: Content) -> Row:
 
 
 def _grew(version: Version, content: Content) -> bool:
-    return version.sources != content.sources or version.metadata != content.metadata
+    return version.sources != content.sources or version.metadata != (content.metadata or {})
 
 
 def _with_provenance(version: Version, content: Content) -> Version:
-    return replace(version, sources=content.sources, metadata=content.metadata)
+    return replace(version, sources=content.sources, metadata=content.metadata or {})

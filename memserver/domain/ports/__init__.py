@@ -13,6 +13,7 @@ from memserver.domain.ports.index import (
     View,
 )
 from memserver.domain.ports.jobs import Jobs, Work
+from memserver.domain.ports.paging import Page, PageRequest
 from memserver.domain.ports.sessions import SessionFilter
 from memserver.domain.ports.store import (
     Clock,
@@ -21,8 +22,6 @@ from memserver.domain.ports.store import (
     FeedEntry,
     ItemFilter,
     Once,
-    Page,
-    PageRequest,
     Readable,
     Reader,
     RunBrief,

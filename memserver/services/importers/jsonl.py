@@ -116,7 +116,9 @@ def _read(line: bytes, namespace: Namespace, now: datetime) -> Trajectory:
         run = _RunLine.model_validate(value)
     except ValidationError as fault:
         raise Unreadable(first_fault(fault)) from fault
-    sent = run.model_dump(mode="json", exclude={"id", "created_at"} | ({"subject"} if run.subject is None else set()))
+    sent = run.model_dump(
+        mode="json", exclude={"id", "created_at"} | ({"subject"} if run.subject is None else set())
+    )
     stored = Trajectory(
         id=run.id or content_id("jsonl", namespace, sent),
         namespace=namespace,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from memserver.domain.items import FactBody
 from memserver.domain.scope import Namespace
@@ -62,7 +62,7 @@ class Walk:
 
     def _fields(self, value: Any) -> Any:
         changed = {}
-        for name in _names(type(value)):
+        for name in _names(cast(Hashable, type(value))):
             old = getattr(value, name)
             new = self(old)
             if new is not old:

@@ -16,8 +16,8 @@ _SENTENCE_END = ".!?:\n"
 _NUMBERS = frozenset(
     """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
-    hundred thousand million billion half first second third fourth fifth sixth seventh eighth ninth tenth
-    once twice dozen""".split()
+    hundred thousand million billion half first second third fourth fifth sixth seventh eighth ninth
+    tenth once twice dozen""".split()
 )
 _NEGATIONS = frozenset(
     """no not never none nobody nothing nowhere neither nor without cannot can't won't don't doesn't

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, exists, or_, select
 
-from memserver.domain.ports.store import Page, PageRequest
+from memserver.domain.ports.paging import Page, PageRequest
 from memserver.domain.scope import Key, Namespace, Role, Scope, Tenant, contains
 from memserver.storage.sql import cursors
 from memserver.storage.sql.reach import granted, path_matches

@@ -7,7 +7,8 @@ from uuid import UUID
 from sqlalchemy import Select, Table, and_, func, or_, select
 
 from memserver.domain.items import Entry, FactBody, Kind, Status, Version, normal_name
-from memserver.domain.ports.store import ItemFilter, Page, PageRequest, TrajectoryFilter
+from memserver.domain.ports.paging import Page, PageRequest
+from memserver.domain.ports.store import ItemFilter, TrajectoryFilter
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.trajectories import Trajectory, normal_goal
 from memserver.storage.sql import cursors

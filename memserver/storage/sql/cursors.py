@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from memserver.domain.errors import InvalidCursor
-from memserver.domain.ports.store import Page, PageRequest
+from memserver.domain.ports.paging import Page, PageRequest
 
 R = TypeVar("R")
 Part = int | str | UUID | datetime

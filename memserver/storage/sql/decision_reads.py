@@ -8,7 +8,8 @@ from uuid import UUID
 from sqlalchemy import Select, or_, select
 
 from memserver.domain.decisions import Decision
-from memserver.domain.ports.store import DecisionFilter, Page, PageRequest, RunBrief
+from memserver.domain.ports.paging import Page, PageRequest
+from memserver.domain.ports.store import DecisionFilter, RunBrief
 from memserver.domain.scope import Scope
 from memserver.domain.trajectories import Outcome, OutcomeSource, Task
 from memserver.storage.sql import cursors

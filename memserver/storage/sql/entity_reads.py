@@ -6,7 +6,7 @@ from sqlalchemy import and_, func, or_, select
 
 from memserver.domain.items import Status
 from memserver.domain.ports.entities import Entity
-from memserver.domain.ports.store import Page, PageRequest
+from memserver.domain.ports.paging import Page, PageRequest
 from memserver.domain.scope import Scope
 from memserver.storage.sql import cursors
 from memserver.storage.sql.reach import visible

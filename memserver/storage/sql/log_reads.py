@@ -8,7 +8,7 @@ from sqlalchemy import and_, exists, or_, select
 
 from memserver.domain.changes import Action, Change, RowChange, RowRef, Table, Verb
 from memserver.domain.operations import TERMINAL, Operation, State
-from memserver.domain.ports.store import Page, PageRequest
+from memserver.domain.ports.paging import Page, PageRequest
 from memserver.domain.scope import Scope
 from memserver.storage.sql import cursors
 from memserver.storage.sql.reach import Condition, visible

@@ -8,7 +8,8 @@ from sqlalchemy import and_, exists, or_, select
 
 from memserver.domain.evidence import Event
 from memserver.domain.policies import Policy, PolicyRole, PolicyState, ScoredRun, exploration_id
-from memserver.domain.ports.store import Page, PageRequest, Serving
+from memserver.domain.ports.paging import Page, PageRequest
+from memserver.domain.ports.store import Serving
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.trajectories import OutcomeSource
 from memserver.storage.sql import cursors

@@ -8,7 +8,8 @@ import pytest
 from memserver.domain.changes import Action, Draft, RowRef, Table, Verb
 from memserver.domain.errors import IdConflict
 from memserver.domain.items import Status
-from memserver.domain.ports.store import PageRequest, Writer
+from memserver.domain.ports.paging import PageRequest
+from memserver.domain.ports.store import Writer
 from memserver.domain.scope import Namespace
 from tests.contract.store.world import World, next_version, pages, ref, rows_of
 

@@ -22,7 +22,8 @@ from memserver.domain.items import (
     Status,
     TextBody,
 )
-from memserver.domain.ports.store import ItemFilter, PageRequest, Reader, TrajectoryFilter
+from memserver.domain.ports.paging import PageRequest
+from memserver.domain.ports.store import ItemFilter, Reader, TrajectoryFilter
 from memserver.domain.trajectories import Outcome, OutcomeSource, Step, Task
 from tests.contract.store.world import World, merged, next_version, pages, rows_of
 

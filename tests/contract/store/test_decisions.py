@@ -11,7 +11,8 @@ import pytest
 from memserver.domain.decisions import Considered, Decision, Shadowed
 from memserver.domain.errors import InvalidCursor
 from memserver.domain.evidence import Event
-from memserver.domain.ports.store import DecisionFilter, Page, PageRequest, RunBrief
+from memserver.domain.ports.paging import Page, PageRequest
+from memserver.domain.ports.store import DecisionFilter, RunBrief
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.trajectories import Outcome, OutcomeSource
 from tests.contract.store.world import START, World, pages, rows_of

@@ -31,7 +31,8 @@ from sqlmodel import AutoString
 
 from memserver.domain.decisions import Considered, Decision
 from memserver.domain.items import FactBody
-from memserver.domain.ports.store import DecisionFilter, PageRequest
+from memserver.domain.ports.paging import PageRequest
+from memserver.domain.ports.store import DecisionFilter
 from memserver.domain.scope import Namespace, Role, Scope
 from memserver.storage.sql import open_store
 from memserver.storage.sql.engines import connect

@@ -21,7 +21,8 @@ from memserver.domain.policies import (
     PolicyState,
     exploration_id,
 )
-from memserver.domain.ports.store import PageRequest, Serving
+from memserver.domain.ports.paging import PageRequest
+from memserver.domain.ports.store import Serving
 from memserver.domain.scope import Namespace
 from memserver.storage.sql.store import SqlStore
 from memserver.storage.sql.tables import EXPLORATION, POLICY

@@ -14,7 +14,8 @@ from sqlalchemy import Connection, event
 from memserver.domain.changes import RowRef, Table
 from memserver.domain.items import Kind
 from memserver.domain.policies import PolicyRole
-from memserver.domain.ports.store import DecisionFilter, ItemFilter, PageRequest, TrajectoryFilter
+from memserver.domain.ports.paging import PageRequest
+from memserver.domain.ports.store import DecisionFilter, ItemFilter, TrajectoryFilter
 from memserver.storage.sql.store import SqlStore
 from tests.contract.store.world import World, merged, rows_of
 

@@ -9,7 +9,8 @@ import pytest
 from memserver.domain.decisions import Considered
 from memserver.domain.errors import IdConflict, IdempotencyConflict, InvalidNamespace
 from memserver.domain.operations import Progress, State
-from memserver.domain.ports.store import Once, PageRequest, StoredReply, Writer
+from memserver.domain.ports.paging import PageRequest
+from memserver.domain.ports.store import Once, StoredReply, Writer
 from memserver.domain.scope import Key, Role
 from tests.contract.store.world import World, pages
 

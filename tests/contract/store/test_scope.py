@@ -16,12 +16,12 @@ from memserver.domain.items import Entry, FactBody, Kind, Turn
 from memserver.domain.operations import Operation
 from memserver.domain.policies import Policy
 from memserver.domain.ports.corpus import CorpusFilter
+from memserver.domain.ports.paging import PageRequest
 from memserver.domain.ports.privacy import Original
 from memserver.domain.ports.sessions import SessionFilter
 from memserver.domain.ports.store import (
     DecisionFilter,
     ItemFilter,
-    PageRequest,
     Reader,
     TrajectoryFilter,
     Writer,

@@ -9,7 +9,7 @@ from memserver.domain.decisions import Choice
 from memserver.domain.evidence import Event
 from memserver.domain.items import Entry, FactBody, Kind, Status, Turn
 from memserver.domain.namespace_settings import default_settings
-from memserver.domain.ports.store import PageRequest
+from memserver.domain.ports.paging import PageRequest
 from tests.contract.store.world import World, rows_of
 
 SESSION = UUID(int=5)

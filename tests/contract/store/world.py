@@ -20,7 +20,8 @@ from memserver.domain.policies import (
     PolicyState,
     exploration_id,
 )
-from memserver.domain.ports.store import ItemFilter, Page, PageRequest, Reader, Store
+from memserver.domain.ports.paging import Page, PageRequest
+from memserver.domain.ports.store import ItemFilter, Reader, Store
 from memserver.domain.scope import Namespace, Role, Scope, Tenant
 from memserver.domain.trajectories import Outcome, Step, Task, Trajectory
 

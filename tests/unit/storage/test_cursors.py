@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memserver.domain.errors import InvalidCursor
-from memserver.domain.ports.store import Page, PageRequest
+from memserver.domain.ports.paging import Page, PageRequest
 from memserver.storage.sql import cursors
 
 
