@@ -190,8 +190,7 @@ def _looked_up(asked: Stated, among: Sequence[Stated], fault: Fault) -> _Found:
         if isinstance(piece.body, FactBody):
             body = piece.body
             there = any(stated.says_fact(body) for stated in among)
-            what = f"{body.entity} · {body.key}: {body.value}"
-            found.add(there, Reason(fault, piece.name, shorten(what, QUOTED)))
+            found.add(there, Reason(fault, piece.name, shorten(body.line, QUOTED)))
     for skill in asked.skills:
         if fault is Fault.OMITTED:
             there = any(_says_skill(skill, other) for stated in among for other in stated.skills)
@@ -199,6 +198,9 @@ def _looked_up(asked: Stated, among: Sequence[Stated], fault: Fault) -> _Found:
             there = any(_says_skill(other, skill, parts=True) for other in among[0].skills)
         what = _missing_steps(skill, among)
         found.add(there, Reason(fault, skill.piece.name, shorten(what, QUOTED)))
+        if fault is Fault.INVENTED:
+            for goal in _made_up_goals(skill, among[0].skills):
+                found.add(False, Reason(fault, skill.piece.name, shorten(f"goal: {goal}", QUOTED)))
     _titles(asked, among, fault, found)
     return found
 
@@ -356,6 +358,24 @@ def _goals(skill: _Skill, other: _Skill, found: Fitted) -> bool:
         for goal in offered
     ]
     return all(any(goal == said for said in (*filled, *offered)) for goal in wanted)
+
+
+def _made_up_goals(skill: _Skill, sources: Sequence[_Skill]) -> list[str]:
+    """Goals that no source with these steps has. Those that some source has are no reason to
+    believe the others."""
+    had: set[tuple[str, ...]] = set()
+    for other in sources:
+        found = _general(skill.steps, other.steps)
+        if found is None:
+            continue
+        theirs = {ideas(line) for line in other.body.goal.splitlines()}
+        for line in skill.body.goal.splitlines():
+            goal = ideas(line)
+            filled = tuple(part for idea in goal for part in found.binding.get(idea, (idea,)))
+            if goal in theirs or filled in theirs:
+                had.add(goal)
+    lines = [line for line in skill.body.goal.splitlines() if line.strip()]
+    return [line for line in lines if ideas(line) not in had]
 
 
 def _missing_steps(skill: _Skill, among: Sequence[Stated]) -> str:

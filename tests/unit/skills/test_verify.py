@@ -167,6 +167,19 @@ def test_a_slot_stands_for_what_it_stood_for_and_for_nothing_else() -> None:
     assert not verify(old, [general("cup")]).passes
 
 
+def test_a_goal_that_no_source_has_is_made_up_however_many_others_are_not() -> None:
+    old = [
+        skill("take mug", "put mug in box", goal="pack the mug", name="one"),
+        skill("take mug", "put mug in box", goal="put the mug away", name="two"),
+    ]
+    both = "pack the mug\nput the mug away"
+    assert verify(old, [skill("take mug", "put mug in box", goal=both)]).passes
+
+    verdict = verify(old, [skill("take mug", "put mug in box", goal=f"{both}\nsell the mug")])
+
+    assert [str(reason) for reason in verdict.reasons] == ["invented: skill: goal: sell the mug"]
+
+
 def test_two_slots_are_never_one() -> None:
     old = skill("take {a}", "put {b} on shelf", a=("cup",), b=("cup",))
     new = skill("take {a}", "put {a} on shelf", a=("cup",))
