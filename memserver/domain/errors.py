@@ -193,8 +193,8 @@ class UnknownEvidence(Invalid):
 class TooLarge(Invalid):
     code = "too_large"
 
-    def __init__(self, what: str, limit: int, unit: str = "bytes") -> None:
-        super().__init__(f"{what} is over the limit of {limit:,} {unit}.")
+    def __init__(self, what: str, limit: int) -> None:
+        super().__init__(f"{what} is over the limit of {limit:,} bytes.")
 
 
 # --- what is there -----------------------------------------------------------------------
@@ -214,13 +214,6 @@ class NamespaceNotFound(NotFound):
 
     def __init__(self, path: str) -> None:
         super().__init__("namespace", repr(path))
-
-
-class TenantNotFound(NotFound):
-    code = "tenant_not_found"
-
-    def __init__(self, name: str) -> None:
-        super().__init__("tenant", repr(name))
 
 
 class KeyNotFound(NotFound):

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import unicodedata
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -88,6 +88,16 @@ class FactBody:
     entity: str
     key: str
     value: str
+
+    @property
+    def about(self) -> str:
+        """What it says the value of, as a title."""
+        return f"{self.entity} · {self.key}"
+
+    @property
+    def line(self) -> str:
+        """All that it says, as an agent reads it."""
+        return f"{self.about}: {self.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +211,13 @@ class Entry:
     version: Version
 
 
+def revived(entry: Entry) -> Entry:
+    """The entry with its item active again; itself where it is."""
+    if entry.item.status is Status.ACTIVE:
+        return entry
+    return replace(entry, item=replace(entry.item, status=Status.ACTIVE, merged_into=None))
+
+
 def render(title: str, body: Body) -> str:
     """Title and body as plain text, one line a step; never empty where the body has content."""
     lines = [title, *_lines(body)]
@@ -224,7 +241,7 @@ def _lines(body: Body) -> list[str]:
         case RuleBody():
             return [body.when and f"When: {body.when}", body.text]
         case FactBody():
-            return [f"{body.entity} · {body.key}: {body.value}"]
+            return [body.line]
         case CaseBody():
             steps = [f"{n}. {step}" for n, step in enumerate(body.steps, 1)]
             return [f"Goal: {body.goal}", *steps, f"Score: {body.score:g}"]

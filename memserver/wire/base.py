@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Annotated, Generic, TypeVar
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
@@ -53,6 +54,20 @@ def _in_utc(moment: datetime) -> datetime:
         raise ValueError("in UTC the time lies outside the years 1 to 9999") from None
 
 
+def _known_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError):  # a name that is no name, a folder, or not there
+        raise ValueError(f"there is no time zone {name!r} in the IANA database") from None
+    return name
+
+
+TimeZone = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=100),
+    AfterValidator(_known_zone),
+    Field(examples=["Europe/Oslo"]),
+]
 Time = Annotated[AwareDatetime, AfterValidator(_in_utc)]
 """A time with its offset, kept in UTC. Naive times are refused."""
 Subject = Annotated[str, StringConstraints(min_length=1, max_length=500)]

@@ -1,30 +1,17 @@
 """How a namespace keeps its memory, as it is shown and set."""
 
 from typing import Annotated
-from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import Field
 
-from memserver.wire.base import Model, Receipt
+from memserver.wire.base import Model, Receipt, TimeZone
 
 TEN_YEARS_OF_HOURS, TEN_YEARS_OF_DAYS = 87_600, 36_500
-
-
-def _known_zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ValueError, OSError, KeyError):  # a name that is no name, a folder, or not there
-        raise ValueError(f"there is no time zone {name!r}") from None
-    return name
-
 
 Days = Annotated[float, Field(gt=0, le=TEN_YEARS_OF_DAYS, allow_inf_nan=False)]
 Hours = Annotated[float, Field(gt=0, le=TEN_YEARS_OF_HOURS, allow_inf_nan=False)]
 Minutes = Annotated[float, Field(gt=0, le=TEN_YEARS_OF_HOURS * 60, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=100_000_000)]
-TimeZone = Annotated[
-    str, StringConstraints(min_length=1, max_length=100), AfterValidator(_known_zone)
-]
 
 
 class NewNamespaceSettings(Model):

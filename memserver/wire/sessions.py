@@ -12,7 +12,6 @@ Words = Annotated[str, StringConstraints(min_length=1)]
 LedgerKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]
 Scalar = bool | int | Finite | Annotated[str, StringConstraints(max_length=10_000)] | None
 LedgerValue = Scalar | Annotated[list[Scalar], Field(max_length=100)]
-BudgetTokens = Annotated[int, Field(ge=1, le=1_000_000)]
 SessionEventKind = Literal[
     "message",
     "call",

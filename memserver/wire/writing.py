@@ -2,30 +2,13 @@
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from memserver.wire.base import Model, NamespacePath, Receipt, Time
+from memserver.wire.base import Model, NamespacePath, Receipt, Time, TimeZone
 from memserver.wire.items import FactBody, Words
 
 MOST_TOGETHER = 500
-
-
-def _known_zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError("no time zone of the IANA database has this name") from None
-    return name
-
-
-TimeZone = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=64),
-    AfterValidator(_known_zone),
-    Field(examples=["Europe/Oslo"]),
-]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 

@@ -7,7 +7,6 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-SCHEMA_NAME = "write"
 SCHEMA_VERSION = 1
 
 

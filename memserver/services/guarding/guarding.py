@@ -7,7 +7,16 @@ from uuid import UUID
 
 from memserver.domain.changes import Change, Draft, Row, Verb
 from memserver.domain.evidence import Event, Evidence, total
-from memserver.domain.items import Entry, Item, Kind, RuleBody, Status, Version, normal_name
+from memserver.domain.items import (
+    Entry,
+    Item,
+    Kind,
+    RuleBody,
+    Status,
+    Version,
+    normal_name,
+    revived,
+)
 from memserver.domain.ports import Clock, Store, Writer
 from memserver.domain.scope import Namespace, Scope
 from memserver.services.asking import Asking
@@ -122,9 +131,10 @@ class Guarding:
                 rows += [known.item, known.version]
                 touched.append((known, True, True))
             else:
-                known, revived = _revived(known)
-                rows += revived
-                touched.append((known, False, True))
+                # What was deleted or merged away and is reported again, guards again.
+                back = revived(known)
+                rows += [] if back is known else [back.item]
+                touched.append((back, False, True))
         for guards, agrees in ((lesson.agreed, True), (lesson.refuted, False)):
             there = tx.items_by_id(scope, [guard.item for guard in guards])
             touched += [(entry, False, agrees) for entry in there.values()]
@@ -249,11 +259,3 @@ def guard_id(report: Report, new: NewGuard) -> UUID:
 
 def _title(body: RuleBody) -> str:
     return " ".join(body.text.split())[:LONGEST_TITLE]
-
-
-def _revived(entry: Entry) -> tuple[Entry, list[Row]]:
-    """What was deleted or merged away and is reported again, guards again."""
-    if entry.item.status is Status.ACTIVE:
-        return entry, []
-    item = replace(entry.item, status=Status.ACTIVE, merged_into=None)
-    return Entry(item, entry.version), [item]

@@ -18,6 +18,7 @@ from memserver.domain.items import (
     TextBody,
     Version,
     normal_name,
+    revived,
 )
 from memserver.domain.ports import Clock, Store, Writer
 from memserver.domain.scope import Namespace, Scope
@@ -141,8 +142,10 @@ class Preferring:
                 entry = self._new(item_id, reading.edit, shown)
                 rows += [entry.item, entry.version]
             else:
-                entry, revived = _revived(entry)
-                rows += revived
+                # What was deleted or merged away and is shown again, is a preference again.
+                back = revived(entry)
+                rows += [] if back is entry else [back.item]
+                entry = back
                 rows += self._said(entry, edit_id, reading.edit.namespace)
             against = _still_there(tx, scope, shown.against)
             rows += [
@@ -317,14 +320,6 @@ def _shown(leaning: Leaning, known: Sequence[Near]) -> Shown:
         elif leaning.contradicts(other):
             against.append(one.entry.item.id)
     return Shown(leaning, leaning.statement, same, tuple(against))
-
-
-def _revived(entry: Entry) -> tuple[Entry, list[Row]]:
-    """What was deleted or merged away and is shown again, is a preference again."""
-    if entry.item.status is Status.ACTIVE:
-        return entry, []
-    item = replace(entry.item, status=Status.ACTIVE, merged_into=None)
-    return Entry(item, entry.version), [item]
 
 
 def _still_there(tx: Writer, scope: Scope, ids: Sequence[UUID]) -> list[Entry]:

@@ -10,6 +10,7 @@ from memserver.services.access import Access
 from memserver.services.remembering import Content, Remembering
 from memserver.services.tools.tool import Answer, Arguments, Place, Write, titled
 
+METHOD = "tool/store"
 Words = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 
 
@@ -55,12 +56,12 @@ class StoreTool:
         namespace = place.namespace
         self._access.require_writable(place.scope, namespace)
         if asked.fact is not None:
-            body: FactBody | TextBody = FactBody(**asked.fact.model_dump())
-            kind, title = Kind.FACT, f"{asked.fact.entity} · {asked.fact.key}"
+            fact = FactBody(**asked.fact.model_dump())
+            kind, content = Kind.FACT, Content(title=fact.about, body=fact, method=METHOD)
         else:
             text = asked.text or ""
-            kind, title, body = Kind(asked.kind), titled(text), TextBody(text)
-        content = Content(title=title, body=body, method="tool/store")
+            kind = Kind(asked.kind)
+            content = Content(title=titled(text), body=TextBody(text), method=METHOD)
 
         def write(tx: Writer) -> Answer:
             stored = self._remembering.remember(tx, place.scope, namespace, kind, content)

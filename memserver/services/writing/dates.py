@@ -239,9 +239,9 @@ def _calendar_year(match: re.Match[str], local: datetime) -> _Reading:
     return _year(int(match["year"]), local)
 
 
-def _pattern(phrase: str, *, before: str = "", cased: bool = False) -> re.Pattern[str]:
+def _pattern(phrase: str, *, cased: bool = False) -> re.Pattern[str]:
     flags = 0 if cased else re.IGNORECASE
-    return re.compile(rf"(?<![\w-]){before}(?P<phrase>{phrase})(?![\w]|-\d)", flags)
+    return re.compile(rf"(?<![\w-])(?P<phrase>{phrase})(?![\w]|-\d)", flags)
 
 
 _S = r"\s+"

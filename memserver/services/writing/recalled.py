@@ -124,12 +124,8 @@ def renders_fact(text: str, told: FactBody, entry: Entry) -> bool:
         isinstance(body, FactBody)
         and normal_name(body.entity) == normal_name(told.entity)
         and normal_name(body.key) == normal_name(told.key)
-        and normal_text(text) in (normal_text(entry.version.text), normal_text(_line(body)))
+        and normal_text(text) in (normal_text(entry.version.text), normal_text(body.line))
     )
-
-
-def _line(body: FactBody) -> str:
-    return f"{body.entity} · {body.key}: {body.value}"
 
 
 def _mark(key: UUID, text: str) -> bytes:

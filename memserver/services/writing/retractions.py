@@ -107,7 +107,6 @@ _HAS_NO_MORE = wording(
     r" (?:now has|now have|has now|has|have) no more | now (?:has|have) no |"
     r" is now without (?:an? )?"
 )
-_ANYMORE = wording(r" (?:any\s?more|any longer|now|these days|at present)[\s.!]*$")
 _LOST = wording(
     r" (?:has |have )?(?:lost|gave up|given up|dropped|cancelled|canceled|quit|withdrew|"
     r"withdrawn|gotten rid of|got rid of|"

@@ -19,7 +19,8 @@ from memserver.services.writing.understood import Known, Retracted, Stated, Unde
 SAY_NOTHING_NEW = frozenset({"assistant", "system", "tool"})
 """Roles whose messages are kept as turns and never read for facts: what they state they were told,
 or made up."""
-TITLE_LENGTH = 120
+TITLE_LENGTH, FACT_TITLE_LENGTH = 120, 500
+NAME_WORDS, MOST_NAMES = 3, 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Heard:
 
 def of_facts(told: Told) -> list[Candidate]:
     return [
-        _fact(told, fact.body, text=_line(fact.body), at=fact.valid_from or told.at, method="facts")
+        _fact(told, fact.body, text=fact.body.line, at=fact.valid_from or told.at, method="facts")
         for fact in told.facts or ()
     ]
 
@@ -153,17 +154,18 @@ def without_small_talk(text: str, known: Known) -> str:
     return text.strip() if len(kept) == len(found) else " ".join(kept)
 
 
-def names_in(texts: Iterable[str], *, words: int = 3, most: int = 3_000) -> list[str]:
-    """The runs of up to so many words, any of which may be a name that the namespace knows."""
+def names_in(texts: Iterable[str]) -> list[str]:
+    """The runs of up to `NAME_WORDS` words, any of which may be a name that the namespace knows;
+    the first `MOST_NAMES` of them."""
     names: dict[str, None] = {}
     for text in texts:
         spoken = [word.strip('.,;:!?"“”()[]') for word in text.split()]
         plain = [word.removesuffix("'s").removesuffix("’s") for word in spoken]
-        for size in range(1, words + 1):
+        for size in range(1, NAME_WORDS + 1):
             for start in range(len(plain) - size + 1):
                 run = [*spoken[start : start + size - 1], plain[start + size - 1]]
                 names[" ".join(run)] = None
-                if len(names) >= most:
+                if len(names) >= MOST_NAMES:
                     return list(names)
     return list(names)
 
@@ -192,7 +194,7 @@ def _fact(told: Told, body: FactBody, *, text: str, at: datetime, method: str) -
         kind=Kind.FACT,
         text=text,
         body=body,
-        title=f"{body.entity} · {body.key}"[:500],
+        title=body.about[:FACT_TITLE_LENGTH],
         at=at,
         method=f"remember/{method}",
         metadata=told.metadata,
@@ -231,10 +233,6 @@ def _in_order(found: Understood) -> Sequence[Stated | Retracted]:
 
 def _words(text: str, found: Stated | Retracted) -> str:
     return text[found.span.start : found.span.end].strip() or text.strip()
-
-
-def _line(body: FactBody) -> str:
-    return f"{body.entity} · {body.key}: {body.value}"
 
 
 def _is_ahead(moment: datetime | None, now: datetime) -> bool:
