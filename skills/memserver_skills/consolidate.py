@@ -11,10 +11,12 @@ from uuid import UUID
 
 from memserver.domain.items import Kind, SkillBody, Status
 from memserver_skills.abstracting import abstractions
+from memserver_skills.drafts import Proposer
 from memserver_skills.facts import is_fact, superseded_facts
 from memserver_skills.groups import Group, Retired, as_read, block, must_match, standing
 from memserver_skills.inspecting import BudgetSpent, Inspecting, Trace
 from memserver_skills.near_duplicates import Filed, Shingles, bands, overlap, shingles
+from memserver_skills.offering import offered
 from memserver_skills.pieces import piece_of
 from memserver_skills.plans import (
     Action,
@@ -43,14 +45,16 @@ def plan(
     now: datetime,
     settings: Settings | None = None,
     trace: Trace = lambda _: None,
+    proposer: Proposer | None = None,
 ) -> Plan:
     """What to do with the active items among `entries`.
 
     Items that say the same form a group, and each group is a region with a transition of its
     own: one that the verifier refuses leaves its items as they are and keeps no other from being
-    done. `trace` finds the runs that items name as their sources. Deterministic, independent of
-    the order of `entries`. Turns of conversations are no part of it: each is said once, by
-    somebody, in its place.
+    done. `trace` finds the runs that items name as their sources. `proposer` words what the rules
+    leave, within the same looks, and is held to the same verifier. Deterministic but for what that
+    one says, independent of the order of `entries`. Turns of conversations are no part of it:
+    each is said once, by somebody, in its place.
     """
     settings = settings or Settings()
     active = [
@@ -73,7 +77,10 @@ def plan(
         gone = {entry.group.leader.item for entry in found}
         groups = [group for group in groups if group.leader.item not in gone]
     made.merge(groups, now=now)
-    return made.plan(active)
+    done = made.plan(active)
+    if proposer is None:
+        return done
+    return offered(done, active, proposer, made.inspecting, near=near, settings=settings)
 
 
 class _Making:
@@ -81,7 +88,7 @@ class _Making:
 
     def __init__(self, settings: Settings, inspecting: Inspecting) -> None:
         self._settings = settings
-        self._inspecting = inspecting
+        self.inspecting = inspecting
         self._actions: list[Action] = []
         self._replacements: list[Replacement] = []
         self._refused: list[Refusal] = []
@@ -109,7 +116,7 @@ class _Making:
         alone = [group.leader for group in groups if not group.followers]
         try:
             while waiting:
-                outcome = replaced(waiting[0], self._inspecting, settings=self._settings)
+                outcome = replaced(waiting[0], self.inspecting, settings=self._settings)
                 del waiting[0]
                 self._refused.extend(outcome.refused)
                 if outcome.replacement is None:
@@ -138,14 +145,14 @@ class _Making:
             kept=tuple(sorted(rated.item for rated in active if rated.item not in gone)),
             replacements=tuple(sorted(self._replacements, key=lambda made: made.item)),
             refused=tuple(sorted(self._refused, key=lambda one: (one.items, one.rule))),
-            looks=self._inspecting.looks,
+            looks=self.inspecting.looks,
             left=self._left,
         )
 
     def _abstract(self, skills: Sequence[Rated]) -> None:
         found = abstractions(
             [one for one in skills if isinstance(one.entry.version.body, SkillBody)],
-            self._inspecting,
+            self.inspecting,
         )
         self._refused.extend(found.refused)
         for made in found.made:

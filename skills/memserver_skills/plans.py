@@ -32,6 +32,7 @@ class Rule(StrEnum):
     NEAR_DUPLICATE = "near_duplicate"
     JOINED = "joined"
     ABSTRACTED = "abstracted"
+    WORDED = "worded"
     LATER_VALUE = "later_value"
     SUPERSEDED = "superseded"
     NEVER_USEFUL = "never_useful"
@@ -45,6 +46,8 @@ class Settings:
     An item with `outcomes` or more outcomes is never useful when its mean is below `mean` and
     its lower bound below `lower_bound`. At most `regions` regions are worked on, with at most
     `inspections` looks at the bank, and no text is joined to more than `longest` characters.
+    Where somebody words what rules leave, texts are offered from a cosine of `paraphrase` on, and
+    at most `offered` regions.
     """
 
     cosine: float = 0.92
@@ -56,6 +59,8 @@ class Settings:
     regions: int = 20_000
     inspections: int = 100_000
     longest: int = 4_000
+    paraphrase: float = 0.8
+    offered: int = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,22 @@ class Refusal:
     reasons: tuple[str, ...]
 
 
+class By(StrEnum):
+    """Who had the last word on a region."""
+
+    MODEL = "model"
+    RULES = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A region that a model was asked to word, and why what it said was not taken."""
+
+    items: tuple[UUID, ...]
+    by: By
+    reasons: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Looks:
     """How often the bank was looked at for this plan, by what, and how often it might have been."""
@@ -134,6 +155,7 @@ class Plan:
     refused: tuple[Refusal, ...] = ()
     looks: Looks = Looks()
     left: int = 0
+    offered: tuple[Offered, ...] = ()
 
     @property
     def before(self) -> int:
@@ -168,6 +190,14 @@ class Plan:
             ],
             "inspections": asdict(self.looks),
             "left": self.left,
+            "offered": [
+                {
+                    "items": [str(item) for item in one.items],
+                    "by": one.by,
+                    "reasons": list(one.reasons),
+                }
+                for one in self.offered
+            ],
         }
 
     @staticmethod
@@ -196,6 +226,14 @@ class Plan:
             ),
             looks=Looks(**data.get("inspections", {})),
             left=data.get("left", 0),
+            offered=tuple(
+                Offered(
+                    tuple(UUID(item) for item in one["items"]),
+                    By(one["by"]),
+                    tuple(one["reasons"]),
+                )
+                for one in data.get("offered", ())
+            ),
         )
 
 
