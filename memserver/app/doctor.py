@@ -11,7 +11,7 @@ from memserver.app.doctor_folder import examine_folder
 from memserver.app.doctor_index import examine_index
 from memserver.app.doctor_model import examine_model
 from memserver.app.doctor_server import Connect, connect, examine_server
-from memserver.app.server import open_encoder, utc_now
+from memserver.app.opening import open_encoder, utc_now
 from memserver.app.settings import InvalidSetting, Settings, known_settings, unknown_settings
 from memserver.cli import DoctorOptions, Finding, Health
 from memserver.domain.ports import Clock, Encoder

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from memserver.app.server import database_url
+from memserver.app.opening import database_url
 from memserver.app.settings import Settings
 from memserver.cli import Finding, Health
 from memserver.domain.operations import Operation, State

@@ -4,7 +4,7 @@ as well."""
 from contextlib import closing
 from dataclasses import dataclass
 
-from memserver.app.server import database_url, open_encoder, open_index, utc_now
+from memserver.app.opening import database_url, open_encoder, open_index, utc_now
 from memserver.app.settings import Settings
 from memserver.services.indexing import reindex_offline as rebuild
 from memserver.storage.encoders import Bm25Encoder

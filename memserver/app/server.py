@@ -1,26 +1,22 @@
 """One server: its parts built in order, started together, stopped in reverse."""
 
-import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path
 
-import httpx
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
 from memserver.api.build import build_api
 from memserver.api.limits import Limits
 from memserver.app.metrics import Metrics, Readings
+from memserver.app.opening import Parts, detector, jobs_url, utc_now
 from memserver.app.settings import Settings
 from memserver.domain.errors import Unavailable
-from memserver.domain.ports import Encoder, Jobs, SparseEncoder, Store, VectorIndex, Work
-from memserver.domain.ports.chat import ChatModel
+from memserver.domain.ports import Encoder, Jobs, Work
 from memserver.ids import uuid7
 from memserver.jobs import DbosJobs, Dispatcher, executor_identity
 from memserver.services.access import Access, IssuedKey
@@ -38,7 +34,7 @@ from memserver.services.gate import Gate
 from memserver.services.grepping.grep import Grepping
 from memserver.services.guarding.guarding import Guarding
 from memserver.services.housekeeping import Housekeeping, Keeping
-from memserver.services.indexing import Indexer, check_encoder
+from memserver.services.indexing import Indexer
 from memserver.services.model_budget import ModelBudget
 from memserver.services.namespace_settings import Settling
 from memserver.services.nearby import Nearby
@@ -49,7 +45,7 @@ from memserver.services.policies.overview import Overviewing
 from memserver.services.policies.proving import Proving
 from memserver.services.policies.serving import Scorers, Serving
 from memserver.services.preferring.preferring import Preferring
-from memserver.services.privacy.protecting import Detector, PatternDetector, Protecting
+from memserver.services.privacy.protecting import Protecting
 from memserver.services.privacy.sealing import sealing_of
 from memserver.services.privacy.unsealing import Unsealing
 from memserver.services.readiness import Readiness
@@ -70,35 +66,12 @@ from memserver.services.writing.deciding import Deciding
 from memserver.services.writing.recalled import Handed
 from memserver.services.writing.searching import Searching
 from memserver.services.writing.writing import Writing
-from memserver.storage.encoders import (
-    BatchingEncoder,
-    Bm25Encoder,
-    SentenceTransformerEncoder,
-)
+from memserver.storage.encoders import BatchingEncoder
 from memserver.storage.index import EdgeIndex
-from memserver.storage.sql import SqlStore, open_store
-
-logger = logging.getLogger(__name__)
+from memserver.storage.sql import SqlStore
 
 EXPORTED_VECTORS_KEPT = 512
 SETTLE_S = 5.0
-
-
-def utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What the services stand on; `alive` says of their threads, by name, whether they still run.
-    Tests hand in cheaper ones."""
-
-    store: Store
-    encoder: Encoder
-    sparse: SparseEncoder
-    index: VectorIndex
-    alive: Mapping[str, Callable[[], bool]] = field(default_factory=dict)
-    chat: ChatModel | None = None
 
 
 class Server:
@@ -382,42 +355,6 @@ class Server:
         )
 
 
-def open_parts(settings: Settings) -> Parts:
-    """Opens what the settings name, in order, and closes it again where one of them fails.
-
-    Raises `EncoderChanged` before the index is touched, `DataInUse`, `UnusableModel`.
-    """
-    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with ExitStack() as stack:
-        store = open_store(database_url(settings), clock=utc_now)
-        stack.callback(store.close)
-        encoder = open_encoder(settings)
-        stack.callback(encoder.close)
-        check_encoder(store, encoder.fingerprint)
-        index = open_index(settings, encoder.dimension)
-        stack.callback(index.close)
-        chat = open_chat(settings)
-        stack.pop_all()
-    return Parts(
-        store,
-        encoder,
-        Bm25Encoder(settings.language),
-        index,
-        threads(store, index, encoder),
-        chat=chat,
-    )
-
-
-def threads(store: SqlStore, index: VectorIndex, encoder: Encoder) -> dict[str, Callable[[], bool]]:
-    """`Parts.alive`. A Qdrant server has no thread here: the indexer notices where it fails."""
-    alive: dict[str, Callable[[], bool]] = {"store": lambda: store.alive}
-    if isinstance(encoder, BatchingEncoder):
-        alive["encoder"] = lambda: encoder.alive
-    if isinstance(index, EdgeIndex):
-        alive["index engine"] = lambda: index.alive
-    return alive
-
-
 def readings(services: Services, encoder: Encoder) -> Readings:
     """What `/metrics` tells of parts that count for themselves, as ours do."""
     found = Readings(services.readiness.report)
@@ -448,76 +385,6 @@ def dbos_jobs(work: Work, settings: Settings) -> Jobs:
     )
 
 
-def detector(settings: Settings) -> Detector:
-    """What finds secrets and personal data. Raises `PresidioMissing`."""
-    if settings.personal_data_detector == "presidio":
-        from memserver.services.privacy.presidio import PresidioDetector
-
-        return PresidioDetector()
-    return PatternDetector()
-
-
-def open_encoder(settings: Settings) -> Encoder:
-    """Raises `UnusableModel`, or `Unavailable` where the endpoint does not answer."""
-    if settings.encoder_url is None:
-        return BatchingEncoder(
-            SentenceTransformerEncoder(
-                settings.encoder,
-                device=settings.encoder_device,
-                threads=settings.encoder_threads,
-            )
-        )
-    from memserver.storage.encoders.openai_compatible import OpenAICompatibleEncoder
-
-    key = settings.encoder_api_key
-    http = httpx.Client(headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=30)
-    return BatchingEncoder(
-        OpenAICompatibleEncoder(http, url=settings.encoder_url, model=settings.encoder or "default")
-    )
-
-
-def open_chat(settings: Settings) -> ChatModel | None:
-    """The chat model that the settings name, if any. Raises `UnusableChatModel`. An endpoint is
-    not asked until somebody has a question: the server works without an answer."""
-    if settings.chat_url is not None:
-        from memserver.storage.chat import OpenAICompatibleChat
-
-        key = settings.chat_api_key
-        http = httpx.Client(headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=60)
-        return OpenAICompatibleChat(
-            http, url=settings.chat_url, model=settings.chat_model or "default"
-        )
-    if settings.chat_model is not None:
-        from memserver.storage.chat import LocalChatModel
-
-        return LocalChatModel(settings.chat_model, device=settings.chat_device)
-    return None
-
-
-def open_index(settings: Settings, dimension: int, *, empty: bool = False) -> VectorIndex:
-    """`empty` throws away what is there, whatever its dimension. Raises `DataInUse`,
-    `WrongDimension`."""
-    if settings.qdrant_url is None:
-        return EdgeIndex(settings.data / "index", dimension=dimension, empty=empty)
-    # Imported where it is used: the client of a server costs half a second.
-    from qdrant_client import QdrantClient
-
-    from memserver.storage.index.qdrant_server import QdrantIndex
-
-    client = QdrantClient(url=settings.qdrant_url, api_key=settings.qdrant_api_key)
-    return QdrantIndex(client, dimension=dimension, empty=empty)
-
-
-def database_url(settings: Settings) -> str:
-    return settings.database_url or _sqlite(settings.data / "memserver.db")
-
-
-def jobs_url(settings: Settings) -> str:
-    """The job engine keeps its tables in a schema of their own on PostgreSQL, and in a file of
-    their own beside SQLite, whose one writer they must not compete for."""
-    return settings.database_url or _sqlite(settings.data / "jobs.db")
-
-
 def limits(settings: Settings) -> Limits:
     return Limits(
         body=settings.body_limit,
@@ -528,7 +395,3 @@ def limits(settings: Settings) -> Limits:
         wait_s=settings.wait_s,
         restore=settings.restore_limit,
     )
-
-
-def _sqlite(path: Path) -> str:
-    return f"sqlite:///{path.absolute()}"

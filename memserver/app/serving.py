@@ -8,7 +8,8 @@ from pathlib import Path
 import uvicorn
 
 from memserver.app import logs
-from memserver.app.server import Parts, Server, open_parts
+from memserver.app.opening import Parts, open_parts
+from memserver.app.server import Server
 from memserver.app.settings import Settings
 from memserver.domain.errors import PortTaken
 

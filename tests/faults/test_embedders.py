@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memserver.app import reindexing, server
-from memserver.app.server import open_parts
+from memserver.app.opening import open_parts
 from memserver.app.settings import Settings, read_settings
 from memserver.domain.errors import EncoderChanged
 from memserver.domain.items import Kind

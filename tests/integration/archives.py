@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import create_engine, select
 
-from memserver.app.server import database_url
+from memserver.app.opening import database_url
 from memserver.storage.sql.tables import metadata
 from tests.integration.conftest import App, Caller, wait_for
 

@@ -5,7 +5,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from memserver.app.server import Parts, database_url, open_chat, utc_now
+from memserver.app.opening import Parts, database_url, open_chat, utc_now
 from memserver.app.serving import serve
 from memserver.app.settings import Settings, read_settings
 from memserver.storage.encoders import Bm25Encoder

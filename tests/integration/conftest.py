@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from memserver.app.server import Parts, Server, database_url, open_chat, threads, utc_now
+from memserver.app.opening import Parts, database_url, open_chat, threads, utc_now
+from memserver.app.server import Server
 from memserver.app.settings import Settings, read_settings
 from memserver.domain.ports import Encoder, Jobs, Work
 from memserver.storage.encoders import Bm25Encoder

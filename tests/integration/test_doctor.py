@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memserver.app.doctor import examine
-from memserver.app.server import utc_now
+from memserver.app.opening import utc_now
 from memserver.app.settings import Settings
 from memserver.cli import DoctorOptions, Finding, Health
 from memserver.domain.operations import State

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, select
 
-from memserver.app.server import database_url
+from memserver.app.opening import database_url
 from memserver.domain.ports import PageRequest
 from memserver.domain.ports.privacy import subject_digest
 from memserver.storage.sql.tables import metadata
@@ -307,6 +307,98 @@ def test_a_backup_made_after_keeps_what_was_written_since(fresh: App) -> None:
     )
     restored(fresh, backup(fresh), replace=True)
     assert fresh.admin.get(f"/v1/memories/{again['id']}")["subject"] == PERSON
+
+
+@pytest.mark.parametrize("first", [PERSON, None])
+def test_what_two_people_said_alike_outlives_the_erasure_of_one(
+    fresh: App, first: str | None
+) -> None:
+    def tell(subject: str | None) -> list[str]:
+        whose = {"namespace": NS, **({"subject": subject} if subject else {})}
+        note = fresh.admin.post("/v1/memories", {**whose, "body": {"text": "knock twice"}})
+        said = fresh.admin.post("/v1/remember", {**whose, "text": f"Our {WORD} opens at nine."})
+        fact = {"entity": "clinic", "key": "phone", "value": "five"}
+        kept = fresh.admin.post("/v1/memories", {**whose, "kind": "fact", "body": fact})
+        told = fresh.admin.post(
+            "/v1/remember", {**whose, "facts": [{**fact, "key": "street", "value": "Elm"}]}
+        )
+        items = [one["item"] for reply in (said, told) for one in reply["written"]]
+        return [note["id"], kept["id"], *items]
+
+    tell(first)
+    mine = tell(OTHER)
+    erase(fresh)
+    for item in mine:
+        assert fresh.admin.get(f"/v1/memories/{item}")["subject"] == OTHER
+
+
+@pytest.mark.parametrize("way", ["memories", "remember"])
+def test_a_fact_that_another_person_told_anew_is_no_hiding_place(fresh: App, way: str) -> None:
+    def tell(subject: str, value: str) -> str:
+        fact = {"entity": "Ada", "key": "drink", "value": value}
+        if way == "memories":
+            body = {"namespace": NS, "kind": "fact", "body": fact, "subject": subject}
+            return str(fresh.admin.post("/v1/memories", body)["id"])
+        body = {"namespace": NS, "facts": [fact], "subject": subject}
+        return str(fresh.admin.post("/v1/remember", body)["written"][0]["item"])
+
+    tell(PERSON, WORD)
+    other = tell(OTHER, "tea")
+    assert tell(OTHER, "milk") == other
+    erase(fresh)
+    assert WORD not in everything_in_tables(fresh)
+    assert PERSON not in everything_in_tables(fresh)
+    history = fresh.admin.get(f"/v1/memories/{other}/history")["versions"]
+    assert [one["body"]["value"] for one in history] == ["milk", "tea"]
+
+
+def test_what_is_told_of_nobody_changes_the_fact_of_the_one_person_who_has_it(fresh: App) -> None:
+    def tell(subject: str | None, value: str) -> str:
+        fact = {"entity": "Ada", "key": "drink", "value": value}
+        whose = {"subject": subject} if subject else {}
+        body = {"namespace": NS, "kind": "fact", "body": fact, **whose}
+        return str(fresh.admin.post("/v1/memories", body)["id"])
+
+    first = tell(PERSON, "tea")
+    assert tell(None, "milk") == first
+    other = tell(OTHER, "water")
+    assert other != first
+    of_nobody = tell(None, "juice")
+    assert of_nobody not in (first, other)
+    assert tell(PERSON, "coffee") == first
+    assert tell(OTHER, "soda") == other
+
+
+def test_what_a_tool_stores_in_a_persons_session_goes_with_them(fresh: App) -> None:
+    session = "0190a000-0000-7000-8000-000000000017"
+    event = {"kind": "message", "speaker": "user", "text": "hello"}
+    fresh.admin.post(
+        f"/v1/sessions/{session}/events", {"namespace": NS, "subject": PERSON, "events": [event]}
+    )
+    for arguments in (
+        {"text": f"{WORD} likes tea"},
+        {"fact": {"entity": WORD, "key": "drink", "value": "tea"}},
+    ):
+        call = {"namespace": NS, "name": "memory_store", "arguments": arguments}
+        kept = fresh.admin.post("/v1/tools/call", {**call, "session": session})
+        assert kept["data"]["operation"] == "ADD"
+    erase(fresh)
+    assert WORD not in everything_in_tables(fresh)
+
+
+def test_an_index_that_was_set_aside_does_not_keep_them(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with ExitStack() as stack:
+        app = start_app(stack, data)
+        key = app.admin.key
+        plant(app)
+    for log in (data / "index" / "wal").iterdir():
+        log.unlink()
+    with ExitStack() as stack:
+        app = start_app(stack, data, key=key)
+        assert any("index.aside-1" in name for name in files_with(data, WORD))
+        erase(app)
+        assert files_with(data, WORD) == []
 
 
 def test_distilled_items_have_the_subject_that_all_their_runs_share(fresh: App) -> None:

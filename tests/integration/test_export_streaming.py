@@ -18,7 +18,7 @@ import uvicorn
 from sqlalchemy import create_engine, insert
 from typer.testing import CliRunner
 
-from memserver.app.server import database_url, utc_now
+from memserver.app.opening import database_url, utc_now
 from memserver.cli import build
 from memserver.domain.decisions import Considered, Decision
 from memserver.domain.policy.features import NAMES
