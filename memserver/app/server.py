@@ -26,6 +26,7 @@ from memserver.services.bundle import Services
 from memserver.services.changing import Changing
 from memserver.services.consolidating import ConsolidateRunner, Consolidating
 from memserver.services.distilling import Distilling, DistillRunner
+from memserver.services.drafting import Drafting
 from memserver.services.entities import Entities
 from memserver.services.erasing import EraseRunner, Erasing
 from memserver.services.exporting.export import Exporting
@@ -173,6 +174,9 @@ class Server:
             new_id=uuid7,
             inherited_share=self.settings.inherited_share,
         )
+        budget = ModelBudget(store, clock=utc_now, tokens_a_day=self.settings.chat_tokens_a_day)
+        asking = self._asking(budget)
+        drafting = None if asking is None else Drafting(asking)
         indexer = Indexer(
             store,
             index,
@@ -184,7 +188,7 @@ class Server:
             store=store,
             runners=[
                 DistillRunner(store, remembering),
-                ConsolidateRunner(store, encoder, clock=utc_now),
+                ConsolidateRunner(store, encoder, clock=utc_now, drafting=drafting),
                 ReindexRunner(indexer),
                 EraseRunner(
                     store,
@@ -224,8 +228,6 @@ class Server:
             clock=utc_now,
             new_id=uuid7,
         )
-        budget = ModelBudget(store, clock=utc_now, tokens_a_day=self.settings.chat_tokens_a_day)
-        asking = self._asking(budget)
         nearby = Nearby(store, index, encoder)
         writing = Writing(
             store,
@@ -267,6 +269,8 @@ class Server:
             nearby.forget,
             handed.forget,
         ]
+        if drafting is not None:
+            caches.append(drafting.forget)
         backing_up = BackingUp(
             store,
             access,

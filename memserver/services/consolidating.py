@@ -15,6 +15,7 @@ from memserver.domain.scope import Namespace, Scope
 from memserver.domain.trajectories import Trajectory
 from memserver.services.consolidated_rows import consolidated, still_fitting
 from memserver.services.distilling import scope_of
+from memserver.services.drafting import Drafting
 from memserver.services.forgetting import archived, is_expired, to_evict
 from memserver.services.operation_runner import Effect, Outcome
 from memserver.services.operations import OperationService
@@ -24,7 +25,17 @@ from memserver_skills.plans import NearDuplicates, Plan, Rated
 
 PLAN, APPLY = "plan", "apply"
 VECTORS_A_READ = 500
-TOLD = ("before", "after", "actions", "kept", "replacements", "refused", "inspections", "left")
+TOLD = (
+    "before",
+    "after",
+    "actions",
+    "kept",
+    "replacements",
+    "refused",
+    "offered",
+    "inspections",
+    "left",
+)
 """What of a plan the report of its application says again."""
 
 
@@ -79,8 +90,12 @@ class ConsolidateRunner:
 
     verb = Verb.CONSOLIDATE.value
 
-    def __init__(self, store: Store, encoder: Encoder, *, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, encoder: Encoder, *, clock: Clock, drafting: Drafting | None = None
+    ) -> None:
+        """`drafting` words what the rules leave, where there is a model."""
         self._store = store
+        self._drafting = drafting
         self._encoder = encoder
         self._clock = clock
 
@@ -96,7 +111,7 @@ class ConsolidateRunner:
 
     def _report(self, operation: Operation) -> dict[str, Any]:
         """A plan for what is there now, as JSON."""
-        scope, now = scope_of(operation), self._clock()
+        scope, now, drafting = scope_of(operation), self._clock(), self._drafting
         with self._store.reading() as reader:
             found = rated_items(reader, scope, operation.namespace)
         entries = [one for one in found if not is_expired(one.entry.item.expires_at, now)]
@@ -105,6 +120,7 @@ class ConsolidateRunner:
             near=self._near(entries),
             now=now,
             trace=lambda run: self._run(scope, run),
+            proposer=drafting.for_tenant(operation.tenant) if drafting else None,
         )
         return {**made.to_json(), "heads": _heads(entries, made)}
 

@@ -14,9 +14,11 @@ from memserver_skills.plans import Rated, Replacement, Rule
 from memserver_skills.procedures import Binding, fits, steps_of
 from memserver_skills.replacing import MOST_REASONS, Worded, replacement_of
 from memserver_skills.verify import verify
-from memserver_skills.words import SLOT, template_words
+from memserver_skills.words import SLOT, one_line, template_words
 
 LONGEST_TITLE = 200
+MOST_SLOTS = 6
+"""How the words of a step fall to its slots takes time that grows by a power with each slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,9 @@ class Proposal:
 
 class Proposer(Protocol):
     """Whoever words what is to stand for a region."""
+
+    def wants(self, region: Sequence[Rated]) -> bool:
+        """Whether it is worth being asked about this one."""
 
     def propose(self, region: Sequence[Rated], inspecting: Inspecting, *, judge: Judge) -> Proposal:
         """Drafts for the region, looked up through `inspecting` and no other way; `judge` says
@@ -113,7 +118,7 @@ def _worded(draft: Draft, members: Sequence[Rated], *, longest: int) -> Worded:
     first = members[0].entry
     if first.item.kind is Kind.SKILL:
         return _skill(draft, members, longest=longest)
-    if len(draft.text) > longest:
+    if len(draft.text) + len(draft.when) > longest:
         raise _Unfit(f"it has more than {longest} characters")
     body: Body
     match first.version.body:
@@ -123,15 +128,15 @@ def _worded(draft: Draft, members: Sequence[Rated], *, longest: int) -> Worded:
             body = TextBody(draft.text.strip())
         case _:
             raise _Unfit("items of this kind are not worded anew")
-    title = draft.title.strip() or first.version.title
+    title = one_line(draft.title) or first.version.title
     return Worded(title[:LONGEST_TITLE], body, Rule.WORDED, {})
 
 
 def _skill(draft: Draft, members: Sequence[Rated], *, longest: int) -> Worded:
     """Of a skill only goals and steps are somebody's words. What its slots stand for, what is
     expected of a step and when it is for are worked out from what it replaces."""
-    goals = [line.strip() for line in draft.goal.splitlines() if line.strip()]
-    steps = [step.strip() for step in draft.steps if step.strip()]
+    goals = [one_line(line) for line in draft.goal.splitlines() if line.strip()]
+    steps = [one_line(step) for step in draft.steps if step.strip()]
     if not goals or not steps:
         raise _Unfit("a skill has a goal and steps")
     if sum(map(len, (*goals, *steps))) > longest:
@@ -139,6 +144,8 @@ def _skill(draft: Draft, members: Sequence[Rated], *, longest: int) -> Worded:
     bodies = [_skill_body(one) for one in members]
     if any(len(body.steps) != len(steps) for body in bodies):
         raise _Unfit("it has not as many steps as each skill that it replaces")
+    if len(set(SLOT.findall("\n".join((*goals, *steps))))) > MOST_SLOTS:
+        raise _Unfit(f"it has more than {MOST_SLOTS} slots")
     if any(_literal(steps) < ALIKE * _literal(_actions(body)) for body in bodies):
         raise _Unfit("less than half of the words of its steps are no slots")
     expected = [_expected(bodies, place) for place in range(len(steps))]

@@ -37,7 +37,8 @@ def offered(
     region that it was asked about."""
     known = {one.item: one for one in active}
     left = [known[item] for item in plan.kept]
-    regions = offers(left, plan.refused, inspecting, near=near, settings=settings)
+    found = offers(left, plan.refused, inspecting, near=near, settings=settings)
+    regions = (region for region in found if proposer.wants(region))
     told: list[Offered] = []
     region: tuple[Rated, ...] = ()
     try:

@@ -37,6 +37,9 @@ class Author:
         self.regions: list[tuple[UUID, ...]] = []
         self.verdicts: list[Judged] = []
 
+    def wants(self, region: Sequence[Rated]) -> bool:
+        return True
+
     def propose(self, region: Sequence[Rated], inspecting: Inspecting, *, judge: Judge) -> Proposal:
         self.regions.append(tuple(one.item for one in region))
         for _ in range(self.looks):
@@ -179,6 +182,8 @@ def test_of_a_skill_nothing_is_taken_from_a_draft_that_no_source_has() -> None:
     assert "omitted" in told("pack the soap")
     assert "omitted" in told(steps=(*steps[:2], "put {object} in bin"))
     assert "as many steps" in told(steps=(*steps, "close the box"))
+    many = ("go {a}{b}{c}{d}", "take {e} from {f}", "put {g} in box")
+    assert "more than 6 slots" in told(steps=many)
     assert "less than half" in told(steps=("{all}", "{the}", "{steps}"))
 
 
