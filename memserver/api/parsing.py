@@ -133,7 +133,7 @@ def _first_line(body: items.Body) -> str:
     """A title for content that has none: the first line of its first words."""
     match body:
         case items.FactBody():
-            return body.about
+            return domain_items.FactBody(body.entity, body.key, body.value).about
         case items.CaseBody():
             words = body.goal
         case items.HintBody():
