@@ -1,57 +1,21 @@
 """The indexer follows the change log, over fakes of the store, the index and the encoder."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
 from memserver.domain.errors import EncoderChanged, Unavailable
-from memserver.domain.ports import Document, DocumentKey, Point, View
+from memserver.domain.ports import Point, View
 from memserver.domain.ports.store import PAST
-from memserver.services.indexing import Indexer, audit, check_encoder, reindex_offline
+from memserver.services.indexing import audit, check_encoder, reindex_offline
 from memserver.services.indexing_projection import point_id
 from memserver.storage.encoders import Bm25Encoder
 from tests.fakes.encoder import HashEncoder
-from tests.fakes.feed_store import TENANT, FeedStore, document
-from tests.fakes.index import MemoryIndex
-
-SOON_S = 10.0
-
-
-class World:
-    """A store, an index and an encoder with an indexer between them, to be started."""
-
-    def __init__(self) -> None:
-        self.store = FeedStore()
-        self.index = MemoryIndex()
-        self.encoder = HashEncoder()
-        self.indexers: list[Indexer] = []
-
-    def start(self, *, flush_every_s: float = 0.0) -> Indexer:
-        indexer = Indexer(
-            self.store,
-            self.index,
-            self.encoder,
-            Bm25Encoder(),
-            flush_every_s=flush_every_s,
-            poll_every_s=0.01,
-            retry_s=(0.001, 0.01),
-        )
-        self.indexers.append(indexer)
-        indexer.start()
-        return indexer
-
-    def restart(self) -> Indexer:
-        self.indexers[-1].stop()
-        self.index.resets = ()
-        return self.start()
-
-    @property
-    def indexed(self) -> set[DocumentKey]:
-        return self.index.documents()
+from tests.fakes.feed_store import TENANT, document
+from tests.fakes.indexing_world import SOON_S, World, key, reach, until
 
 
 @pytest.fixture
@@ -60,22 +24,6 @@ def world() -> Iterator[World]:
     yield made
     for indexer in made.indexers:
         indexer.stop()
-
-
-def key(one: Document) -> DocumentKey:
-    return DocumentKey(one.tenant, one.id)
-
-
-def reach(indexer: Indexer, position: int) -> None:
-    indexer.wake()
-    indexer.reached(position).result(SOON_S)
-
-
-def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON_S
-    while not holds():
-        assert time.monotonic() < deadline, "it never came to hold"
-        time.sleep(0.005)
 
 
 def test_a_change_is_in_the_index_once_its_position_is_reached(world: World) -> None:
