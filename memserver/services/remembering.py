@@ -1,7 +1,8 @@
 """Remember: items and their versions, written by people and agents directly."""
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -96,18 +97,23 @@ class Remembering:
     def remember(
         self, tx: Writer, scope: Scope, namespace: Namespace, kind: Kind, content: Content
     ) -> Remembered:
-        """Keeps new content. The same content in the same namespace is not kept twice; a new
-        value for a fact's (entity, key) becomes a new version of that fact."""
+        """Keeps new content. The same content about the same person in the same namespace is not
+        kept twice; a new value for a fact's (entity, key) becomes a new version of that fact."""
         # What is looked for among what is stored has to be as it is stored.
         content = tx.protected([namespace], content)
         if isinstance(content.body, FactBody):
-            known = known_fact(tx, scope, namespace, content.body)
+            known = known_fact(tx, scope, namespace, content.body, content.subject)
             if known is not None:
                 return self._restate(tx, scope, known, content)
-            item_id = fact_id(namespace, content.body)
+            item_id = fact_id(namespace, content.body, content.subject)
         else:
             digest = content_hash(content.title, content.body)
-            twins = tx.items_by_content(scope, namespace, kind, digest)
+            # What is kept once for two people would go with the erasure of one.
+            twins = [
+                twin
+                for twin in tx.items_by_content(scope, namespace, kind, digest)
+                if twin.item.subject == content.subject
+            ]
             if twins:
                 return Remembered(twins[0], None)
             item_id = self._new_id()
@@ -123,6 +129,8 @@ class Remembering:
         self._access.require_writable(scope, entry.item.namespace)
         if not isinstance(content.body, BODY_OF[entry.item.kind]):
             raise InvalidBody(f"The body is not that of a {entry.item.kind}.")
+        # What is sealed of it goes with the person whom the item is about.
+        content = replace(content, subject=content.subject or entry.item.subject)
         content = tx.protected([entry.item.namespace], content)
         if _about(content.body) != _about(entry.version.body):
             raise InvalidBody("A fact keeps its entity and key; remember another fact instead.")
@@ -178,6 +186,10 @@ class Remembering:
             current, *known = _known(reader, scope, [entry, *versions])
             return ItemHistory(current, tuple(known))
 
+    def stands(self, entry: Entry) -> bool:
+        """Whether that is how it is now: in use, and not ended."""
+        return holds(entry, self._clock())
+
     # --- building blocks that distilling shares -------------------------------------------
 
     def first_version(
@@ -216,8 +228,9 @@ class Remembering:
     ) -> "NextVersion":
         """As `next_version`, of an item's `known` versions and its head's belief. The parent's
         validity ends where the new one's begins, unless it had ended before; content that was
-        valid only before the present head does not replace it, and no rows come of such content
-        that is known for its time already."""
+        valid only before the present head, or before that one's end was told, does not hold now,
+        and no rows come of such content that is known for its time already. What is out of use
+        comes back with what is told of it, whenever that is said to have begun."""
         head = entry.version
         number = 1 + max((version.number for version in known), default=0)
         if content.metadata is None:
@@ -225,8 +238,14 @@ class Remembering:
         version = self._version(
             entry.item.id, entry.item.namespace, content, number=number, parent=head.id
         )
-        if version.valid_from < head.valid_from:
+        if not in_use(entry.item, version.recorded_at):
+            version = replace(version, valid_from=max(version.valid_from, head.valid_from))
+        elif version.valid_from < head.valid_from:
             return NextVersion(Entry(entry.item, head), _inserted(version, known))
+        elif _ended_since(head, version):
+            if head.content_hash == version.content_hash:
+                return NextVersion(entry, ())
+            version = replace(version, valid_to=head.valid_to)
         closed = closed_by(head, version.valid_from, at=version.recorded_at)
         item = replace(
             entry.item,
@@ -241,7 +260,7 @@ class Remembering:
         return NextVersion(Entry(item, version), (version, closed, item, *inherited))
 
     def _restate(self, tx: Writer, scope: Scope, known: Entry, content: Content) -> Remembered:
-        if _holds(known, self._clock()) and _same(known, content):
+        if holds(known, self._clock()) and _same(known, content):
             return Remembered(known, None)
         following = self.next_version(tx, scope, known, content)
         if not following.rows:
@@ -321,6 +340,17 @@ def _inserted(past: Version, known: Sequence[Version]) -> tuple[Version, ...]:
     )
 
 
+def _ended_since(head: Version, told: Version) -> bool:
+    """Whether the head is over, and went on to hold after what is told now had begun."""
+    end = head.valid_to
+    return end is not None and told.valid_from < end <= told.recorded_at
+
+
+def in_use(item: Item, now: datetime) -> bool:
+    """Whether it is active and has not expired."""
+    return item.status is Status.ACTIVE and (item.expires_at is None or item.expires_at > now)
+
+
 def _as_archived(entry: Entry, now: datetime) -> Entry:
     """The entry, archived as it is going to be where it has expired."""
     expires_at = entry.item.expires_at
@@ -352,32 +382,62 @@ def _not_ahead(valid_from: datetime | None, now: datetime) -> datetime:
     return min(valid_from, now)
 
 
-def fact_id(namespace: Namespace, body: FactBody) -> UUID:
-    """One item a namespace, entity and key, so that a new value finds the old one, however the
-    two are spelt."""
-    return _fact_id(namespace, normal_name(body.entity), normal_name(body.key))
+def fact_id(namespace: Namespace, body: FactBody, subject: str | None = None) -> UUID:
+    """One item a namespace, person, entity and key, so that a new value finds the old one, however
+    the two are spelt."""
+    whose = () if subject is None else (subject,)
+    return _fact_id(namespace, normal_name(body.entity), normal_name(body.key), *whose)
 
 
-def known_fact(reader: Reader, scope: Scope, namespace: Namespace, body: FactBody) -> Entry | None:
-    """The item of this entity and key, whatever its status. One that was made when spelling
-    counted is found by that spelling or, while it is active, by any."""
-    ids = dict.fromkeys((fact_id(namespace, body), spelt_fact_id(namespace, body)))
-    by_id = reader.items_by_id(scope, list(ids))
-    for item_id in ids:
-        if item_id in by_id:
-            return by_id[item_id]
+def fact_ids(namespace: Namespace, body: FactBody, subject: str | None) -> list[UUID]:
+    """The ids under which the fact may be known, the likeliest first."""
+    ids = (
+        fact_id(namespace, body, subject),
+        fact_id(namespace, body),
+        _fact_id(namespace, body.entity, body.key),  # from when the spelling counted
+    )
+    return list(dict.fromkeys(ids))
+
+
+def known_fact(
+    reader: Reader, scope: Scope, namespace: Namespace, body: FactBody, subject: str | None
+) -> Entry | None:
+    """The item of this entity and key, whatever its status, that what is told about the subject is
+    a new value of. One that was made when spelling counted is found by that spelling or, while it
+    is active, by any."""
+    ids = fact_ids(namespace, body, subject)
+    by_id = reader.items_by_id(scope, ids)
     about = _about(body)
-    facts = reader.facts_about(scope, namespace, [body.entity])
-    return next((one for one in facts if _about(one.version.body) == about), None)
+    active = reader.facts_about(scope, namespace, [body.entity])
+    found = [by_id[item_id] for item_id in ids if item_id in by_id]
+    found += [one for one in active if _about(one.version.body) == about]
+    return next(iter(facts_of(found, subject)), None)
 
 
-def spelt_fact_id(namespace: Namespace, body: FactBody) -> UUID:
-    """The id that a fact got when its spelling still counted."""
-    return _fact_id(namespace, body.entity, body.key)
+def facts_of(facts: Iterable[Entry], subject: str | None) -> list[Entry]:
+    """Those that what is told about the subject may change, the person's own first: a value of one
+    person is none of another's, or it would stay, or go, with the erasure of the other. What is
+    told of nobody changes a person's only where one person alone has it."""
+    found = [(one, one.version.body) for one in facts if isinstance(one.version.body, FactBody)]
+    own = [one for one, _ in found if one.item.subject == subject]
+    if subject is not None:
+        return own + [one for one, _ in found if one.item.subject is None]
+    people: dict[tuple[str, str] | None, set[str]] = defaultdict(set)
+    for one, body in found:
+        if one.item.subject is not None:
+            people[_about(body)].add(one.item.subject)
+    return own + [
+        one
+        for one, body in found
+        if one.item.subject is not None
+        and (len(people[_about(body)]) == 1 or one.item.id == fact_id(one.item.namespace, body))
+    ]
 
 
-def _fact_id(namespace: Namespace, entity: str, key: str) -> UUID:
-    return uuid.uuid5(namespace.tenant, "\x1f".join((str(namespace.id), "fact", entity, key)))
+def _fact_id(namespace: Namespace, entity: str, key: str, *whose: str) -> UUID:
+    return uuid.uuid5(
+        namespace.tenant, "\x1f".join((str(namespace.id), "fact", entity, key, *whose))
+    )
 
 
 def _about(body: Body) -> tuple[str, str] | None:
@@ -387,10 +447,10 @@ def _about(body: Body) -> tuple[str, str] | None:
     return (normal_name(body.entity), normal_name(body.key))
 
 
-def _holds(entry: Entry, now: datetime) -> bool:
-    """Whether it is active and its head has not ended."""
+def holds(entry: Entry, now: datetime) -> bool:
+    """Whether it is in use and its head has not ended."""
     end = entry.version.valid_to
-    return entry.item.status is Status.ACTIVE and (end is None or end > now)
+    return in_use(entry.item, now) and (end is None or end > now)
 
 
 def _same(entry: Entry, content: Content) -> bool:

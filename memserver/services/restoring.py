@@ -4,11 +4,11 @@ from uuid import UUID
 
 from memserver.domain.changes import Draft, Verb
 from memserver.domain.errors import ItemNotFound, VersionNotFound
-from memserver.domain.items import Status, Version
+from memserver.domain.items import Version
 from memserver.domain.ports import Clock, Writer
 from memserver.domain.scope import Scope
 from memserver.services.access import Access
-from memserver.services.remembering import Content, Remembered, Remembering
+from memserver.services.remembering import Content, Remembered, Remembering, holds
 
 METHOD = "restore"
 
@@ -34,9 +34,7 @@ class Restoring:
         version = next((v for v in tx.versions(scope, item_id) if v.id == wanted), None)
         if version is None:
             raise VersionNotFound(wanted)
-        ended = entry.version.valid_to is not None and entry.version.valid_to <= self._clock()
-        stands = entry.item.status is Status.ACTIVE and not ended
-        if stands and entry.version.id == version.id:
+        if holds(entry, self._clock()) and entry.version.id == version.id:
             return Remembered(entry, None)
         following = self._remembering.next_version(tx, scope, entry, _content(version))
         change = tx.apply(

@@ -56,7 +56,7 @@ class UpdateTool:
             now = words_of(entry.version.body)
             if entry.item.kind not in CHANGEABLE or now is None:
                 raise InvalidBody(f"A {entry.item.kind} is not changed by this tool.")
-            if now.strip() == asked.text.strip():
+            if now.strip() == asked.text.strip() and self._remembering.stands(entry):
                 return _nothing_new(entry)
             done = self._remembering.add_version(
                 tx, place.scope, asked.id, _content(entry, asked.text), kinds=CHANGEABLE

@@ -64,7 +64,8 @@ class Candidate:
 class Neighbour:
     """An item that a candidate may bear on, by its head. `cosine` and `sparse` are what the index
     found, 0 where it was not asked or found another. `mentions`, `outcomes` and `mean` are its
-    belief, where that was read."""
+    belief, where that was read. `had` is the value that a fact had when the candidate's begins,
+    where that is before its present value's."""
 
     entry: Entry
     live: bool
@@ -73,6 +74,7 @@ class Neighbour:
     mentions: int = 0
     outcomes: int = 0
     mean: float = 0.0
+    had: str | None = None
 
     @property
     def id(self) -> UUID:

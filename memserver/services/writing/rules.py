@@ -62,7 +62,8 @@ def _fact(candidate: Candidate, neighbours: Sequence[Neighbour]) -> Ruling:
     update = Option(Operation.UPDATE, own)
     if not own.live:
         return Ruling(update, "holds again", (DROP,))
-    if same_value(known.value, told.value):
+    held_then_too = own.had is not None and not same_value(own.had, told.value)
+    if same_value(known.value, told.value) and not held_then_too:
         return Ruling(Option(Operation.NOOP, own), "restated")
     if candidate.at < own.entry.version.valid_from:
         return Ruling(update, "earlier value", (DROP,))

@@ -1,6 +1,7 @@
 """A namespace as it stands while one call is decided: what SQL holds, and over it what the call
 itself has written so far, so that what is said later in a call is held against what was said
-earlier."""
+earlier. `subject` is the person whom the call is about: what another person is known by is not
+there."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +15,15 @@ from memserver.domain.items import Entry, FactBody, Status, Version, content_has
 from memserver.domain.policy.write_features import Operation
 from memserver.domain.ports import Reader
 from memserver.domain.scope import Namespace, Scope
-from memserver.services.remembering import Content, Remembering, closed_by, fact_id, spelt_fact_id
+from memserver.domain.times import valid_at
+from memserver.services.remembering import (
+    Content,
+    Remembering,
+    closed_by,
+    fact_id,
+    fact_ids,
+    facts_of,
+)
 from memserver.services.writing.candidates import Candidate, Neighbour, Sort, about_of, same_value
 from memserver.services.writing.deciding import Decided
 from memserver.services.writing.searching import Likeness
@@ -32,6 +41,7 @@ class Standing:
         *,
         now: datetime,
         new_id: Callable[[], UUID],
+        subject: str | None = None,
     ) -> None:
         self._reader = reader
         self._scope = scope
@@ -39,6 +49,7 @@ class Standing:
         self._remembering = remembering
         self._now = now
         self._new_id = new_id
+        self._subject = subject
         self._entries: dict[UUID, Entry] = {}
         self._of_entity: dict[str, dict[UUID, None]] = {}
         self._of_fact: dict[tuple[str, str], UUID] = {}
@@ -58,7 +69,8 @@ class Standing:
     def load(self, candidates: Sequence[Candidate]) -> None:
         """The facts that these may bear on, and the versions of those that will get another one, in
         a few queries however many there are."""
-        facts = [one.fact for one in candidates if one.fact is not None]
+        said = [(one.fact, one.at) for one in candidates if one.fact is not None]
+        facts = [fact for fact, _ in said]
         if not facts:
             return
         entities = dict.fromkeys(fact.entity for fact in facts)
@@ -67,10 +79,7 @@ class Standing:
         ids = [
             item_id
             for fact in missing
-            for item_id in (
-                fact_id(self._namespace, fact),
-                spelt_fact_id(self._namespace, fact),
-            )
+            for item_id in fact_ids(self._namespace, fact, self._subject)
         ]
         if ids:
             # Those that are not active, which come back where they are stated again.
@@ -78,9 +87,9 @@ class Standing:
             self._file(known.values())
         changed = {
             own
-            for fact in facts
+            for fact, at in said
             if (own := self._of_fact.get(about_of(fact))) is not None
-            and not _says(self._entries[own], fact)
+            and not _says(self._entries[own], fact, at)
         }
         if changed:
             versions = self._reader.versions_of(self._scope, sorted(changed))
@@ -107,10 +116,30 @@ class Standing:
             ids |= self._same_content(candidate)
         by_likeness = sorted(near, key=lambda one: (-near[one].cosine, -near[one].sparse, one.int))
         ids |= dict.fromkeys(one for one in by_likeness if one in self._entries)
+        if candidate.sort is Sort.TEXT:
+            # What is kept once for two people would go with the erasure of one.
+            ids = dict.fromkeys(
+                one
+                for one in ids
+                if one in self._entries and self._entries[one].item.subject == self._subject
+            )
         found = [self._neighbour(self._entries[one], near.get(one, Likeness())) for one in ids]
         own = self._of_fact.get(about_of(candidate.fact)) if candidate.fact else None
-        kept = [one for one in found if one.active or one.entry.item.id == own]
+        kept = [
+            replace(one, had=self._had(one.entry, candidate.at))
+            if one.entry.item.id == own
+            else one
+            for one in found
+            if one.active or one.entry.item.id == own
+        ]
         return tuple(kept[:MOST_NEIGHBOURS])
+
+    def _had(self, entry: Entry, at: datetime) -> str | None:
+        """The value that the fact had at a time before its head's, if it had one."""
+        if at >= entry.version.valid_from:
+            return None
+        then = next((one for one in self._known_versions(entry) if valid_at(one, at)), None)
+        return then.body.value if then and isinstance(then.body, FactBody) else None
 
     def _facts_near(self, fact: FactBody) -> dict[UUID, None]:
         own = self._of_fact.get(about_of(fact))
@@ -145,11 +174,17 @@ class Standing:
         )
 
     def _file(self, entries: Iterable[Entry]) -> None:
-        for entry in entries:
-            item_id = entry.item.id
-            if item_id in self._entries or entry.item.namespace != self._namespace:
-                continue
-            self._put_entry(entry)
+        here = [entry for entry in entries if entry.item.namespace == self._namespace]
+        facts = [entry for entry in here if isinstance(entry.version.body, FactBody)]
+        others = [
+            entry
+            for entry in here
+            if not isinstance(entry.version.body, FactBody)
+            and (self._subject is None or entry.item.subject in (None, self._subject))
+        ]
+        for entry in (*facts_of(facts, self._subject), *others):
+            if entry.item.id not in self._entries:
+                self._put_entry(entry)
 
     def _put_entry(self, entry: Entry) -> None:
         self._entries[entry.item.id] = entry
@@ -181,7 +216,10 @@ class Standing:
                 if target is None:
                     return choice
                 return self._mentioned(
-                    self._entries[target.entry.item.id], choice, cause=decided.decision.id
+                    decided.candidate,
+                    self._entries[target.entry.item.id],
+                    choice,
+                    cause=decided.decision.id,
                 )
 
     def _added(self, candidate: Candidate, choice: Choice) -> Choice:
@@ -189,7 +227,7 @@ class Standing:
             own = self._of_fact.get(about_of(candidate.fact))
             if own is not None:
                 return self._updated(candidate, self._entries[own], choice)
-            item_id = fact_id(self._namespace, candidate.fact)
+            item_id = fact_id(self._namespace, candidate.fact, self._subject)
         elif candidate.turn is not None:
             item_id = turn_id(self._namespace, candidate)
         else:
@@ -231,7 +269,9 @@ class Standing:
         self._write(entry, ended)
         return _standing_as(choice, entry)
 
-    def _mentioned(self, known: Entry, choice: Choice, *, cause: UUID) -> Choice:
+    def _mentioned(
+        self, candidate: Candidate, known: Entry, choice: Choice, *, cause: UUID
+    ) -> Choice:
         again = Evidence(
             id=self._new_id(),
             namespace=self._namespace,
@@ -243,6 +283,9 @@ class Standing:
             cause=cause,
         )
         self._rows[again.id] = again
+        if lasts_longer(known.item.expires_at, candidate.expires_at):
+            item = replace(known.item, expires_at=candidate.expires_at)
+            self._write(Entry(item, known.version), item)
         return _standing_as(choice, known)
 
     def _write(self, entry: Entry, *rows: Row) -> None:
@@ -272,9 +315,17 @@ class Standing:
         return total(version, self._reader.beliefs(self._scope, [version]).get(version, ()))
 
 
-def _says(entry: Entry, fact: FactBody) -> bool:
-    body = entry.version.body
-    return isinstance(body, FactBody) and same_value(body.value, fact.value)
+def _says(entry: Entry, fact: FactBody, at: datetime) -> bool:
+    """Whether its head is the value of that time."""
+    version = entry.version
+    if at < version.valid_from or not isinstance(version.body, FactBody):
+        return False
+    return same_value(version.body.value, fact.value)
+
+
+def lasts_longer(end: datetime | None, told: datetime | None) -> bool:
+    """Whether what is told again is to stay for longer than it was to. It is never cut short."""
+    return end is not None and told is not None and told > end
 
 
 def is_live(entry: Entry, now: datetime) -> bool:

@@ -336,6 +336,7 @@ class Writing:
             self._remembering,
             now=self._clock(),
             new_id=self._new_id,
+            subject=prepared.told.subject,
         )
         standing.load(prepared.all_candidates)
         standing.load_likely(item for near in prepared.found.near.values() for item in near)
