@@ -103,10 +103,10 @@ def judged(
 
 def _taken(draft: Draft, members: Mapping[UUID, Rated]) -> list[Rated]:
     wanted = dict.fromkeys(draft.replaces)
-    if len(wanted) < 2:
-        raise _Unfit("it replaces fewer than two items")
     if any(item not in members for item in wanted):
         raise _Unfit("it replaces what is not in the region, or is replaced already")
+    if len(wanted) < 2:
+        raise _Unfit("it replaces fewer than two items")
     taken = [members[item] for item in wanted]
     kinds = {one.entry.item.kind for one in taken}
     if kinds != {draft.kind}:
@@ -156,6 +156,7 @@ def _skill(draft: Draft, members: Sequence[Rated], *, longest: int) -> Worded:
         form=bodies[0].form,
     )
     values = _values(members, general)
+    _check_goals(goals, values)
     slots = tuple(Slot(name, _type(name, bodies), _example(said)) for name, said in values.items())
     body = SkillBody(general.when, general.steps, slots, general.goal, general.form)
     kept = {name: tuple(sorted(said)) for name, said in values.items()}
@@ -195,6 +196,18 @@ def _values(members: Sequence[Rated], general: SkillBody) -> dict[str, list[str]
             )
             values[name] = list(dict.fromkeys([*values[name], *more]))
     return values
+
+
+def _check_goals(goals: Sequence[str], values: Mapping[str, Sequence[str]]) -> None:
+    """With one goal a slot that it does not name is open, as it is with the rules. With several,
+    whoever has one of them would be shown what belongs to another."""
+    if len(goals) < 2:
+        return
+    for goal in goals:
+        named = SLOT.findall(goal)
+        for slot, said in values.items():
+            if len(said) > 1 and slot not in named:
+                raise _Unfit(f"omitted: what {{{slot}}} stands for where the goal is: {goal[:120]}")
 
 
 def _binding(body: SkillBody, general: SkillBody) -> Binding:

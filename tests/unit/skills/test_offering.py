@@ -9,6 +9,7 @@ import pytest
 from memserver.domain.items import Kind, RuleBody, SkillBody, SkillStep, TextBody
 from memserver_skills.consolidate import plan
 from memserver_skills.drafts import Draft, Judge, Judged, Proposal
+from memserver_skills.grounding import ground
 from memserver_skills.inspecting import Inspecting
 from memserver_skills.offers import MOST_MEMBERS
 from memserver_skills.plans import By, NearDuplicates, Offered, Plan, Rated, Rule, Settings
@@ -150,38 +151,68 @@ def test_what_an_item_stands_for_already_must_be_said_as_well_and_goes_along() -
     assert len(found.actions) == 3
 
 
-def test_skills_whose_goals_differ_share_one_procedure_with_slots_of_several_words() -> None:
-    mug = skill("tidy the kitchen", "go to shelf", "take mug from shelf", "put mug in box")
-    soap = skill("pack the soap", "go to sink", "take bar soap from sink", "put bar soap in box")
-    assert plan([mug, soap], near=close, now=NOW).actions == ()
-    steps = ("go to {place}", "take {object} from {place}", "put {object} in box")
-    goals = "tidy the kitchen\npack the soap"
+def test_skills_whose_goals_differ_share_one_procedure() -> None:
+    steps = ("go to shelf", "take mug from shelf", "put mug in box")
+    tidy, pack = skill("tidy the shelf", *steps), skill("pack the mug", *steps)
+    goals = "tidy the shelf\npack the mug"
 
-    found = planned(Author(merge(mug, soap, goal=goals, steps=steps)), mug, soap)
+    [made] = planned(Author(merge(tidy, pack, goal=goals, steps=steps)), tidy, pack).replacements
 
-    [made] = found.replacements
     assert isinstance(made.body, SkillBody)
-    assert made.body.goal == goals
-    assert made.values == {"place": ("shelf", "sink"), "object": ("bar soap", "mug")}
-    assert {slot.name: slot.example for slot in made.body.slots}["object"] == "bar soap"
-    assert made.body.when == made.title == "tidy the kitchen"
+    assert (made.body.goal, made.body.slots) == (goals, ())
+    assert made.body.when == made.title == "tidy the shelf"
+
+
+def box(thing: str) -> Rated:
+    steps = ("go to shelf", f"take {thing} from shelf", f"put {thing} in box")
+    return skill(f"put {thing} in box", *steps)
+
+
+STEPS = ("go to shelf", "take {object} from shelf", "put {object} in box")
+
+
+def test_what_a_slot_stands_for_may_have_several_words() -> None:
+    mug, soap = box("mug"), box("bar soap")
+    assert plan([mug, soap], near=close, now=NOW).actions == ()
+    draft = merge(mug, soap, goal="put {object} in box", steps=STEPS)
+
+    [made] = planned(Author(draft), mug, soap).replacements
+
+    assert isinstance(made.body, SkillBody)
+    assert made.values == {"object": ("bar soap", "mug")}
+    assert [(slot.name, slot.example) for slot in made.body.slots] == [("object", "bar soap")]
+    for thing in ("mug", "bar soap"):
+        fitted = ground(made.body, f"put {thing} in box")
+        assert fitted is not None
+        assert fitted.steps[1].action == f"take {thing} from shelf"
+
+
+def test_a_slot_that_a_goal_does_not_name_would_show_what_belongs_to_another_goal() -> None:
+    steps = ("go to {x}", "take {y} from {x}", "put {y} in box")
+    mug = skill("tidy the shelf", "go to shelf", "take mug from shelf", "put mug in box")
+    soap = skill("pack the soap", "go to sink", "take soap from sink", "put soap in box")
+    draft = merge(mug, soap, goal="tidy the shelf\npack the soap", steps=steps)
+
+    found = planned(Author(draft), mug, soap)
+
+    assert found.actions == ()
+    assert found.offered[0].reasons == (
+        "omitted: what {x} stands for where the goal is: tidy the shelf",
+    )
 
 
 def test_of_a_skill_nothing_is_taken_from_a_draft_that_no_source_has() -> None:
-    mug = skill("tidy the kitchen", "go to shelf", "take mug from shelf", "put mug in box")
-    soap = skill("pack the soap", "go to sink", "take soap from sink", "put soap in box")
-    steps = ("go to {place}", "take {object} from {place}", "put {object} in box")
-    goals = "tidy the kitchen\npack the soap"
+    mug, soap = box("mug"), box("bar soap")
 
-    def told(goal: str = goals, steps: Sequence[str] = steps) -> str:
+    def told(goal: str = "put {object} in box", steps: Sequence[str] = STEPS) -> str:
         found = planned(Author(merge(mug, soap, goal=goal, steps=tuple(steps))), mug, soap)
         assert found.actions == ()
         return "; ".join(found.offered[0].reasons)
 
-    assert "goal: sell it" in told(f"{goals}\nsell it")
-    assert "omitted" in told("pack the soap")
-    assert "omitted" in told(steps=(*steps[:2], "put {object} in bin"))
-    assert "as many steps" in told(steps=(*steps, "close the box"))
+    assert "goal: sell {object}" in told("put {object} in box\nsell {object}")
+    assert "omitted" in told("put mug in box")
+    assert "omitted" in told(steps=(*STEPS[:2], "put {object} in bin"))
+    assert "as many steps" in told(steps=(*STEPS, "close the box"))
     many = ("go {a}{b}{c}{d}", "take {e} from {f}", "put {g} in box")
     assert "more than 6 slots" in told(steps=many)
     assert "less than half" in told(steps=("{all}", "{the}", "{steps}"))
