@@ -57,6 +57,18 @@ def test_without_a_key_that_is_known_they_are_refused(shared_app: App, key: str 
     assert refused.headers["content-type"] == "application/problem+json"
 
 
+def test_what_becomes_of_each_thing_told_is_counted_once(app: App) -> None:
+    told = {"namespace": "metrics", "facts": [{"entity": "pump", "key": "state", "value": "on"}]}
+    for _ in range(2):
+        assert app.admin("POST", "/v1/remember", json=told).status_code == 201
+
+    def count(operation: str) -> float:
+        labels = {"operation": operation, "by": "rules"}
+        return value(app.admin, "memserver_write_decisions_total", **labels)
+
+    assert (count("ADD"), count("NOOP")) == (1, 1)
+
+
 def test_requests_are_counted_by_route_and_status(app: App) -> None:
     for _ in range(3):
         app.admin("GET", f"/v1/memories/{uuid4()}")

@@ -157,7 +157,6 @@ class Deciding:
             shadows=self._shadows(reader, serving, ruling, rows),
             choice=Choice(option.operation.value, option.target_id, by, reason),
         )
-        self._meter.wrote(option.operation.value, by)
         return Decided(candidate, option, by, reason, decision)
 
     def _scored(
