@@ -276,14 +276,7 @@ class Writing:
             ]
         if any(policy.state.value == "active" for policy in serving.policies):
             return {}
-        verdicts: dict[str, Verdict] = {}
-        for candidate, neighbours in seen:
-            if len(verdicts) == MOST_JUDGED:
-                break
-            verdict = judge(asking, scope.tenant, candidate, neighbours)
-            if verdict is not None:
-                verdicts[candidate.text] = verdict
-        return verdicts
+        return judge(asking, scope.tenant, seen, most=MOST_JUDGED)
 
     # --- within it ------------------------------------------------------------------------
 
