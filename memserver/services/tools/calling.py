@@ -47,9 +47,12 @@ class Tools:
         """Where a call is to act. Raises `InvalidNamespace`, `NamespaceForbidden`,
         `NamespaceNotFound`, `SessionNotFound`."""
         found = self._access.readable_one(scope, namespace)
-        if session is not None and self._sessions.get(scope, session).namespace != found:
+        if session is None:
+            return Place(scope, found)
+        within = self._sessions.get(scope, session)
+        if within.namespace != found:
             raise SessionNotFound(session)
-        return Place(scope, found, session)
+        return Place(scope, found, session, within.subject)
 
     def call(self, place: Place, name: str, arguments: Mapping[str, Any] | str) -> Answer | Write:
         """What came of it, or what is left to be written. A call that the model got wrong is an

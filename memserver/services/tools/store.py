@@ -1,5 +1,6 @@
 """`memory_store`: keep something for later."""
 
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, model_validator
@@ -62,6 +63,8 @@ class StoreTool:
             text = asked.text or ""
             kind = Kind(asked.kind)
             content = Content(title=titled(text), body=TextBody(text), method=METHOD)
+        # What is said in somebody's session goes with them when they are erased.
+        content = replace(content, subject=place.subject)
 
         def write(tx: Writer) -> Answer:
             stored = self._remembering.remember(tx, place.scope, namespace, kind, content)

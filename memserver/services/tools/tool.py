@@ -34,11 +34,13 @@ class Arguments(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a call acts: who makes it, in which namespace, within which session (if any)."""
+    """Where a call acts: who makes it, in which namespace, within which session (if any), and
+    whom that is about."""
 
     scope: Scope
     namespace: Namespace
     session: UUID | None = None
+    subject: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,9 +98,11 @@ class RebuildableShard:
             raise EngineRefused(_reason(panic)) from None
 
     def clear(self) -> None:
-        """Starts an empty shard in place of this one, which also gives the disk space back."""
+        """Starts an empty shard in place of this one, which also gives the disk space back. What
+        was set aside goes too: it holds what whoever empties the index wants gone."""
         self._close()
-        shutil.rmtree(self._path, ignore_errors=True)
+        for path in (self._path, *self._asides()):
+            shutil.rmtree(path, ignore_errors=True)
         self._shard = self._create()
 
     def close(self) -> None:
