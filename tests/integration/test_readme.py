@@ -87,14 +87,18 @@ def python_snippets() -> list[str]:
     return re.findall(r"^```python\n(.+?)^```", README, flags=re.MULTILINE | re.DOTALL)
 
 
-def test_the_snippet_runs_as_it_stands(served: Running) -> None:
-    (snippet,) = python_snippets()
+def typed(snippet: str, served: Running) -> str:
+    """What the snippet prints, run as it stands."""
     assert URL_IN_README in snippet
-    variables = {"key": served.key}
     printed = io.StringIO()
-
     with contextlib.redirect_stdout(printed):
-        exec(compile(snippet.replace(URL_IN_README, served.url), "README.md", "exec"), variables)
+        code = compile(snippet.replace(URL_IN_README, served.url), "README.md", "exec")
+        exec(code, {"key": served.key})
+    return printed.getvalue()
+
+
+def test_the_snippet_about_runs_runs_as_it_stands(served: Running) -> None:
+    printed = typed(python_snippets()[0], served)
 
     with Memory(served.url, served.key) as memory:
         (run,) = memory.trajectories(namespace=NAMESPACE)
@@ -102,7 +106,14 @@ def test_the_snippet_runs_as_it_stands(served: Running) -> None:
         assert (run.outcome.score, run.outcome.success) == (1.0, True)
         assert [step.action for step in run.steps] == ["go to shelf"]
         (skill,) = memory.items(namespace=NAMESPACE, kind="skill")
-    assert printed.getvalue().startswith(f"skill {skill.title} ")
+    assert printed.startswith(f"skill {skill.title} ")
+
+
+def test_the_snippet_about_what_is_said_prints_what_it_says(served: Running) -> None:
+    (_, snippet) = python_snippets()
+    (expected,) = re.findall(r"print\(.+# (.+)$", snippet, flags=re.MULTILINE)
+
+    assert typed(snippet, served) == f"{expected}\n"
 
 
 def test_the_key_that_the_readme_makes_opens_its_namespaces_alone(
