@@ -249,10 +249,23 @@ def _lines(body: Body) -> list[str]:
             return [body.text]
 
 
+_UNSEEN = dict.fromkeys(
+    (0xAD, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+)
+"""Characters that say where a word may break and in which direction it runs. Those that join
+letters, or keep them apart, are part of how a word is written."""
+
+
+def one_line(text: str) -> str:
+    """The text without what nobody sees, its white space in a row as one blank, its letters
+    composed in one way (NFKC)."""
+    return " ".join(unicodedata.normalize("NFKC", text.translate(_UNSEEN)).split())
+
+
 def normal_name(text: str) -> str:
-    """The normal form under which two names of an entity or a key are the same: white space and
-    case do not matter, nor how Unicode composes a letter (NFKC)."""
-    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
+    """The normal form under which two names of an entity or a key are the same: white space, case
+    and characters that are not seen do not matter, nor how Unicode composes a letter."""
+    return one_line(text).casefold()
 
 
 def content_hash(title: str, body: Body) -> str:

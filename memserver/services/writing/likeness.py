@@ -3,11 +3,11 @@
 Everything here leans one way: a text that may say something of its own is kept."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memserver.domain.items import one_line
 from memserver_skills.near_duplicates import Shingles, shingles
 from memserver_skills.words import DETERMINERS, FUNCTION_WORDS
 
@@ -57,8 +57,8 @@ class Differences:
 
 def normal_text(text: str) -> str:
     """The normal form under which two texts are one: white space, case, how Unicode composes a
-    letter, and the full stop at the end do not matter."""
-    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold().rstrip(".! ")
+    letter, characters that are not seen, and the full stop at the end do not matter."""
+    return one_line(text).casefold().rstrip(".! ")
 
 
 @lru_cache(maxsize=4096)

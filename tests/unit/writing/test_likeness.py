@@ -66,3 +66,4 @@ def test_each_kind_of_difference_is_told_apart():
 def test_case_space_and_composition_do_not_make_another_text():
     assert normal_text("Café  opens\nat ten.") == normal_text("CAFÉ opens at ten")
     assert normal_text("Café opens") != normal_text("Cafe opens")
+    assert normal_text("\u200bCafé op\u00adens\u202c") == normal_text("Café opens")
