@@ -43,6 +43,7 @@ NAMES: dict[str, str] = {
     "trajectory": "run",
     "run": "run",
     "used": "version",
+    "version_id": "version",
     "plan": "operation",
     "row": "skill",
     "id": "run",

@@ -98,7 +98,7 @@ class TestSetting:
             {"mode": "fixed", "share": 0.1},
             {"mode": "fixed", "temperature": 1},
             {"mode": "greedy"},
-            {"mode": "learning", "share": 1, "temperature": 1, "role": "write"},
+            {"mode": "learning", "share": 1, "temperature": 1, "role": "nobody"},
             {"mode": "learning", "share": 1, "temperature": 1, "seed": 3},
             {"share": 1, "temperature": 1},
         ],

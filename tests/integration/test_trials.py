@@ -10,7 +10,7 @@ import pytest
 
 from memserver.domain.decisions import Decision
 from memserver.domain.errors import PolicyNotProven
-from memserver.services.housekeeping import as_server
+from memserver.services.own_work import as_server
 from memserver.services.policies.watching import Verdict
 from tests.integration.conftest import App
 from tests.integration.room import (
@@ -307,7 +307,7 @@ class TestWhatWasLookedAtHasChangedSince:
         assert trial is not None
         assert trial.verdict is Verdict.WORSE
         room.force(policy)
-        server = as_server(trial.policy)
+        server = as_server(trial.policy.namespace)
         assert store.write(lambda tx: policies.demote(tx, server, trial)) is None
         assert room.states() == {policy: "active"}
 
