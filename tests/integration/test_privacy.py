@@ -14,7 +14,7 @@ from cryptography.fernet import Fernet
 
 from memserver.app.settings import PREFIX
 from memserver.domain.errors import MemserverError
-from memserver.services.privacy.sealing import UnusableSealingKey
+from memserver.services.privacy.sealing import UnusableSealingKey, sealing_of
 from tests.faults.document import ROUTES, Route, least
 from tests.integration.archives import backup, restored
 from tests.integration.conftest import App, Caller, asked_database, start_app, wait_for
@@ -309,6 +309,44 @@ def test_originals_come_back_for_a_key_that_unseals_and_asks_and_for_nobody_else
     assert may_not("POST", "/v1/retrieve", json=asked).json()["code"] == "unseal_forbidden"
     assert "unsealed 1 of 1 placeholders" in caplog.text
     assert SECRET not in caplog.text
+
+
+def test_no_original_of_a_person_outlives_their_erasure(sealed: App) -> None:
+    admin = sealed.admin
+    whose = {"namespace": NS, "subject": "p-17"}
+    secrets = (f"{SECRET}{number}" for number in range(20))
+    kept = admin.post("/v1/memories", {**whose, "body": {"text": f"one {next(secrets)}"}})
+    admin.post(f"/v1/memories/{kept['id']}/versions", {"body": {"text": f"two {next(secrets)}"}})
+    fact = {"entity": "Ada", "key": "way in"}
+    told = {"value": next(secrets), "valid_from": "2024-01-01T00:00:00Z"}
+    admin.post("/v1/remember", {**whose, "facts": [{**fact, **told}]})
+    told = {"value": next(secrets), "valid_from": "2023-01-01T00:00:00Z"}
+    admin.post("/v1/remember", {**whose, "facts": [{**fact, **told}]})
+    run = {"task": {"goal": f"use {next(secrets)}"}, "outcome": {"score": 1, "success": True}}
+    run_id = admin.post("/v1/trajectories", {**whose, **run})["id"]
+    asked = {"namespace": NS, "query": f"why {next(secrets)}", "trajectory_id": run_id}
+    admin.post("/v1/retrieve", asked)
+    session = "0190a000-0000-7000-8000-000000000018"
+    said = {"kind": "message", "speaker": "user", "text": f"I have {next(secrets)}"}
+    admin.post(
+        f"/v1/sessions/{session}/events", {**whose, "agent": next(secrets), "events": [said]}
+    )
+    call = {"name": "memory_store", "arguments": {"text": f"keep {next(secrets)}"}}
+    admin.post("/v1/tools/call", {"namespace": NS, "session": session, **call})
+    admin.post(f"/v1/sessions/{session}/end", {})
+    for way in (
+        {"text": f"I wrote {next(secrets)} down."},
+        {"messages": [{"speaker": "user", "text": f"I wrote {next(secrets)} down."}]},
+    ):
+        admin.post("/v1/remember", {**whose, **way})
+    assert wait_for(admin, admin.post("/v1/distill", {"namespace": NS}))["state"] == "succeeded"
+
+    erased = wait_for(admin, admin.post("/v1/erasures", {"subject": "p-17"}))
+
+    assert erased["report"]["counts"]["sealed"] >= 9
+    with sealed.server.services.store.reading() as reader:
+        left = [sealing_of(KEY).open(data) for _, data in reader.sealed_data(None, 100)]
+    assert left == []
 
 
 def test_a_placeholder_that_was_copied_to_another_namespace_gives_nothing_away(

@@ -132,8 +132,8 @@ class Recording:
             )
         self._access.require_writable(scope, session.namespace)
         of_it = (session.namespace, session.agent, session.subject)
-        kept = tx.protected([session.namespace], replace(beginning, namespace=None))
-        told = (beginning.namespace, kept.agent, kept.subject)
+        (agent,) = tx.protected([session.namespace], (beginning.agent,))
+        told = (beginning.namespace, agent, beginning.subject)
         if any(one not in (None, other) for one, other in zip(told, of_it, strict=True)):
             raise IdConflict("session", session_id)
         return session

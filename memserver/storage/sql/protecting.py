@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
+from sqlalchemy import select
+
 from memserver.domain.changes import Change, Draft, Row
 from memserver.domain.decisions import Decision
 from memserver.domain.evidence import Evidence
@@ -19,7 +21,9 @@ from memserver.domain.scope import Key, Namespace, Scope
 from memserver.domain.sessions.events import Session, SessionEvent
 from memserver.domain.trajectories import Trajectory
 from memserver.storage.sql.sealed_rows import seal
+from memserver.storage.sql.tables import ITEM
 from memserver.storage.sql.tally import NotingWriter
+from memserver.storage.sql.view import chunks
 
 T = TypeVar("T")
 
@@ -31,13 +35,16 @@ class ProtectingWriter(NotingWriter):
     """A value that was `protected` before goes through unchanged, and costs next to nothing."""
 
     def protected(self, namespaces: Sequence[Namespace], value: T) -> T:
-        """As a reader says it; the originals are kept with the transaction."""
-        return self._kept(namespaces, value, getattr(value, "subject", None))
+        """As a reader says it. Of what says whom it is about the originals are kept with the
+        transaction; of anything else when it is put in the store, which knows that."""
+        if not hasattr(value, "subject"):
+            return self._stripped(namespaces, value)
+        return self._kept(namespaces, value, value.subject)
 
     def apply(self, draft: Draft) -> Change:
         if self._protector is None:
             return super().apply(draft)
-        subjects = {row.id: row.subject for row in draft.puts if isinstance(row, Item)}
+        subjects = self._subjects(draft)
         puts = tuple(self._row(row, subjects) for row in draft.puts)
         reason = self._of_tenant(draft.tenant, draft.reason)
         return super().apply(replace(draft, puts=puts, reason=reason))
@@ -46,7 +53,7 @@ class ProtectingWriter(NotingWriter):
         return super().undo(scope, change_id, self._of_tenant(scope.tenant, reason))
 
     def add_decision(self, decision: Decision) -> None:
-        super().add_decision(self.protected(decision.namespaces, decision))
+        super().add_decision(self._stripped(decision.namespaces, decision))
 
     def add_decisions(self, decisions: Sequence[Decision]) -> None:
         super().add_decisions([self._decision(decision) for decision in decisions])
@@ -55,11 +62,11 @@ class ProtectingWriter(NotingWriter):
         """Of a write only what was told, and why a model chose as it did, is anybody's words: its
         candidates are numbers, and there may be thousands."""
         words = (decision.query, decision.choice)
-        query, choice = self.protected(decision.namespaces, words)
+        query, choice = self._stripped(decision.namespaces, words)
         return replace(decision, query=query, choice=choice)
 
     def put_operation(self, operation: Operation) -> None:
-        super().put_operation(self.protected([operation.namespace], operation))
+        super().put_operation(self._stripped([operation.namespace], operation))
 
     def put_session(self, session: Session) -> None:
         super().put_session(self.protected([session.namespace], session))
@@ -79,6 +86,17 @@ class ProtectingWriter(NotingWriter):
         label = self._of_tenant(key.tenant, key.label)
         super().add_key(replace(key, label=label))
 
+    def _subjects(self, draft: Draft) -> dict[UUID, str | None]:
+        """Whom the items of what is put are about, also of those that stay as they are."""
+        known = {row.id: row.subject for row in draft.puts if isinstance(row, Item)}
+        others = {row.item_id for row in draft.puts if isinstance(row, Version)} - known.keys()
+        for ids in chunks(others):
+            query = select(ITEM.c.id, ITEM.c.subject).where(
+                ITEM.c.id.in_(ids), ITEM.c.tenant_id == draft.tenant
+            )
+            known |= {row.id: row.subject for row in self._connection.execute(query)}
+        return known
+
     def _row(self, row: Row, subjects: Mapping[UUID, str | None]) -> Row:
         match row:
             case NamespaceSettings() | Exploration() | Evidence():
@@ -90,6 +108,14 @@ class ProtectingWriter(NotingWriter):
                 return self._kept([row.namespace], row, row.subject)
             case _:
                 return self._kept([row.namespace], row, None)
+
+    def _stripped(self, namespaces: Sequence[Namespace], value: T) -> T:
+        """The value as it may be stored, where nobody is ever shown it unsealed: its originals are
+        not kept, since no erasure would find whose they are."""
+        if self._protector is None or not namespaces:
+            return value
+        found: T = self._apart(value, namespaces[0].tenant, self._looking(namespaces))[0]
+        return found
 
     def _kept(self, namespaces: Sequence[Namespace], value: T, subject: str | None) -> T:
         """The value as it may be stored; its originals are kept in the first namespace."""
