@@ -1,4 +1,7 @@
-"""What the preferences of near contexts add up to: a vote, weighted by a kernel."""
+"""What the preferences of near contexts add up to: a vote, weighted by a kernel.
+
+That a context goes by what its k nearest showed is CIPHER's (Gao et al., Aligning LLM Agents by
+Learning Latent Preference from User Edits, 2024); the weights are ours."""
 
 import math
 from collections import defaultdict
