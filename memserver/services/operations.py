@@ -18,7 +18,7 @@ from memserver.domain.errors import (
     WrongState,
 )
 from memserver.domain.operations import TRANSITIONS, Operation, Progress, State
-from memserver.domain.ports import Clock, Page, PageRequest, Store, Writer
+from memserver.domain.ports import Clock, Page, PageRequest, Reader, Store, Writer
 from memserver.domain.scope import Namespace, Role, Scope
 from memserver.ids import uuid7
 from memserver.services.operation_failures import frames, reason
@@ -191,15 +191,28 @@ class OperationService:
         operation = _still_to_do(self._read(operation_id), operation_id, name)
         if operation is None:
             return
+        with self._store.reading() as reader:
+            erased = _last_erasure(reader, operation)
         effect = self._runner(operation.verb).prepare(operation, name)
-        self._store.write(lambda tx: self._commit_step(tx, operation_id, name, effect))
+        if not self._store.write(
+            lambda tx: self._commit_step(tx, operation_id, name, effect, erased=erased)
+        ):
+            # What was read may be what has been erased since, and must not come back.
+            self._try_step(operation_id, name)
 
-    def _commit_step(self, tx: Writer, operation_id: UUID, name: str, effect: Effect) -> None:
+    def _commit_step(
+        self, tx: Writer, operation_id: UUID, name: str, effect: Effect, *, erased: UUID | None
+    ) -> bool:
+        """False where somebody was erased since the step was prepared."""
         # Looked at again under the lock: while the step was prepared, another worker may have
         # done it, or a user may have asked to stop.
         operation = _still_to_do(tx.lock_operation(operation_id), operation_id, name)
-        if operation is not None:
-            tx.put_operation(replace(_with(operation, name, effect(tx)), updated_at=self._clock()))
+        if operation is None:
+            return True
+        if _last_erasure(tx, operation) != erased:
+            return False
+        tx.put_operation(replace(_with(operation, name, effect(tx)), updated_at=self._clock()))
+        return True
 
     def _lock(self, tx: Writer, scope: Scope, operation_id: UUID, *, wanted: str) -> Operation:
         if scope.role is Role.READER:
@@ -226,6 +239,12 @@ class OperationService:
         if verb not in self._runners:
             raise NotFound("runner for the verb", verb)
         return self._runners[verb]
+
+
+def _last_erasure(reader: Reader, operation: Operation) -> UUID | None:
+    """Of the operation's tenant."""
+    newest = reader.erasures(operation.tenant, PageRequest(limit=1)).rows
+    return newest[0].id if newest else None
 
 
 def _still_to_do(operation: Operation | None, operation_id: UUID, name: str) -> Operation | None:

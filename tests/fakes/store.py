@@ -43,6 +43,9 @@ class OperationRows:
     def unfinished_operations(self) -> tuple[Operation, ...]:
         return tuple(row for row in self.rows.values() if not row.ended)
 
+    def erasures(self, tenant: UUID, page: PageRequest) -> Page[Any]:
+        return Page(rows=())
+
     def put_operation(self, operation: Operation) -> None:
         self.rows[operation.id] = operation
 

@@ -11,7 +11,7 @@ from sqlalchemy import create_engine, select
 
 from memserver.app.opening import database_url
 from memserver.domain.ports import PageRequest
-from memserver.domain.ports.privacy import subject_digest
+from memserver.domain.ports.privacy import Erasing, subject_digest
 from memserver.storage.sql.tables import metadata
 from tests.integration.archives import backup, restored
 from tests.integration.conftest import (
@@ -400,6 +400,33 @@ def test_an_index_that_was_set_aside_does_not_keep_them(tmp_path: Path) -> None:
         assert (data / "index.aside-1").exists()
         erase(app)
         assert not (data / "index.aside-1").exists()
+
+
+def test_work_that_was_under_way_brings_nothing_of_them_back(
+    fresh: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(fresh)
+    runner = fresh.server.services.operations._runner("distill")
+    prepare, tenant = runner.prepare, _tenant(fresh)
+    digest = subject_digest(tenant, PERSON)
+    gone: list[str] = []
+
+    def erased_meanwhile(operation: Any, step: str) -> Any:
+        effect = prepare(operation, step)
+        if not gone:
+            gone.append(step)
+            asked = Erasing(tenant, digest, "**", operation.requested_by)
+            fresh.server.services.store.write(lambda tx: tx.erase(asked, lambda _: ()))
+        return effect
+
+    fresh.admin.post(
+        "/v1/trajectories", {"namespace": NS, **run_of(PERSON, f"meet {WORD}", said=WORD)}
+    )
+    monkeypatch.setattr(runner, "prepare", erased_meanwhile)
+    done = wait_for(fresh.admin, fresh.admin.post("/v1/distill", {"namespace": NS}))
+    assert (done["state"], len(gone)) == ("succeeded", 1)
+    kept = str(fresh.admin.rows("/v1/memories", namespace=NS))
+    assert WORD not in kept + str(fresh.admin.rows("/v1/skills", namespace=NS))
 
 
 def test_distilled_items_have_the_subject_that_all_their_runs_share(fresh: App) -> None:
