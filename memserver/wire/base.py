@@ -54,8 +54,14 @@ def _in_utc(moment: datetime) -> datetime:
         raise ValueError("in UTC the time lies outside the years 1 to 9999") from None
 
 
+OF_NO_PLACE = frozenset({"localtime", "posixrules", "Factory"})
+"""Files beside the zones; the first is wherever the server happens to stand."""
+
+
 def _known_zone(name: str) -> str:
     try:
+        if name in OF_NO_PLACE:
+            raise ValueError(name)
         ZoneInfo(name)
     except (ValueError, OSError, KeyError):  # a name that is no name, a folder, or not there
         raise ValueError(f"there is no time zone {name!r} in the IANA database") from None

@@ -30,6 +30,8 @@ MemoryKind = Literal[
 ]
 Status = Literal["active", "quarantined", "merged", "archived", "deleted"]
 Words = Annotated[str, StringConstraints(min_length=1)]
+Named = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
+"""A name, which is more than blanks: by it a fact is found again."""
 
 
 class Slot(Model):
@@ -63,8 +65,8 @@ class RuleBody(Model):
 
 
 class FactBody(Model):
-    entity: Words
-    key: Words
+    entity: Named
+    key: Named
     value: str
 
 

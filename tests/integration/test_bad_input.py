@@ -226,3 +226,22 @@ def test_the_same_id_with_another_content_is_409(app: App) -> None:
 def test_an_unknown_route_is_a_problem_document_too(app: App) -> None:
     refused(app.admin("GET", "/v1/nothing"), 404, "no_such_route")
     refused(app.admin("PUT", "/v1/retrieve"), 405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\n\t"])
+def test_a_fact_of_nobody_or_nothing_is_refused(app: App, blank: str) -> None:
+    for body in (
+        {"entity": blank, "key": "office", "value": "B12"},
+        {"entity": "Ana", "key": blank, "value": "B12"},
+    ):
+        told = app.admin("POST", "/v1/remember", json={"namespace": "n", "facts": [body]})
+        kept = app.admin(
+            "POST", "/v1/memories", json={"namespace": "n", "kind": "fact", "body": body}
+        )
+        assert (told.status_code, kept.status_code) == (422, 422)
+
+
+@pytest.mark.parametrize("zone", ["localtime", "posixrules", "Factory", "Europe", "Mars/Base"])
+def test_a_time_zone_is_that_of_a_place(app: App, zone: str) -> None:
+    asked = {"namespace": "n", "text": "Ana moved yesterday.", "time_zone": zone}
+    assert app.admin("POST", "/v1/remember", json=asked).status_code == 422
