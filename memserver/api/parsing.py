@@ -142,4 +142,4 @@ def _first_line(body: items.Body) -> str:
             words = body.goal or body.when
         case items.RuleBody() | items.TextBody():
             words = body.text
-    return words.strip().split("\n", 1)[0][:120]
+    return domain_items.first_line(words)

@@ -256,6 +256,22 @@ _UNSEEN = dict.fromkeys(
 letters, or keep them apart, are part of how a word is written."""
 
 
+TITLE_LENGTH = 120
+
+
+def first_line(text: str) -> str:
+    """A title for words that have none. It ends between words: half a secret has no shape by which
+    it would be known for one."""
+    line = text.strip().split("\n", 1)[0]
+    if len(line) <= TITLE_LENGTH:
+        return line
+    cut = line[:TITLE_LENGTH]
+    if line[TITLE_LENGTH].isspace():
+        return cut
+    whole = cut.rsplit(None, 1)
+    return whole[0] if len(whole) == 2 else cut
+
+
 def one_line(text: str) -> str:
     """The text without what nobody sees, its white space in a row as one blank, its letters
     composed in one way (NFKC)."""

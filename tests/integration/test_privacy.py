@@ -311,6 +311,18 @@ def test_originals_come_back_for_a_key_that_unseals_and_asks_and_for_nobody_else
     assert SECRET not in caplog.text
 
 
+def test_a_title_that_is_cut_shows_no_half_of_a_secret(plain: App) -> None:
+    password = "hunter2quokka"
+    before = "https://user:" + password
+    text = "x" * (119 - len(before)) + f" {before}@host.example/path and more"
+    call = {"namespace": NS, "name": "memory_store", "arguments": {"text": f"{text} by tool"}}
+    plain.admin.post("/v1/memories", {"namespace": NS, "body": {"text": text}})
+    plain.admin.post("/v1/remember", {"namespace": NS, "text": f"{text} remembered"})
+    plain.admin.post("/v1/tools/call", call)
+    assert len(plain.admin.rows("/v1/memories", namespace=NS)) == 3
+    assert password not in everything_in_tables(plain)
+
+
 def test_no_original_of_a_person_outlives_their_erasure(sealed: App) -> None:
     admin = sealed.admin
     whose = {"namespace": NS, "subject": "p-17"}

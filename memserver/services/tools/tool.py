@@ -14,6 +14,7 @@ from memserver.domain.items import (
     Kind,
     RuleBody,
     TextBody,
+    first_line,
 )
 from memserver.domain.ports import Writer
 from memserver.domain.scope import Namespace, Scope
@@ -23,7 +24,6 @@ CHANGEABLE = frozenset(
 )
 """What a model may rewrite or discard. Skills, cases and hints are what runs have taught; they are
 changed by whoever keeps the bank."""
-TITLE_LENGTH = 120
 
 
 class Arguments(BaseModel):
@@ -72,7 +72,7 @@ class Tool(Protocol):
 
 def titled(text: str) -> str:
     """A title for words that have none: their first line."""
-    return text.strip().split("\n", 1)[0][:TITLE_LENGTH]
+    return first_line(text)
 
 
 def words_of(body: Body) -> str | None:

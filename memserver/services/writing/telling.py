@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 from uuid import UUID
 
-from memserver.domain.items import FactBody, Kind, TextBody, Turn
+from memserver.domain.items import TITLE_LENGTH, FactBody, Kind, TextBody, Turn, first_line
 from memserver.services.remembering import CLOCK_SKEW
 from memserver.services.writing.candidates import Candidate, Sort
 from memserver.services.writing.facts import facts_in
@@ -19,7 +19,7 @@ from memserver.services.writing.understood import Known, Retracted, Stated, Unde
 SAY_NOTHING_NEW = frozenset({"assistant", "system", "tool"})
 """Roles whose messages are kept as turns and never read for facts: what they state they were told,
 or made up."""
-TITLE_LENGTH, FACT_TITLE_LENGTH = 120, 500
+FACT_TITLE_LENGTH = 500
 NAME_WORDS, MOST_NAMES = 3, 3_000
 
 
@@ -217,7 +217,7 @@ def _text(
         kind=Kind.NOTE,
         text=text,
         body=TextBody(text),
-        title=text.strip().split("\n", 1)[0][:TITLE_LENGTH],
+        title=first_line(text),
         at=at,
         method=method,
         refused=refused,
