@@ -367,10 +367,19 @@ def test_a_placeholder_that_was_copied_to_another_namespace_gives_nothing_away(
     kept = sealed.admin.post("/v1/memories", {"namespace": NS, "body": {"text": SECRET}})
     placeholder = sealed.admin.get(f"/v1/memories/{kept['id']}")["version"]["text"]
     copied = sealed.admin.post("/v1/memories", {"namespace": "b", "body": {"text": placeholder}})
+    claimed = sealed.admin.post(
+        "/v1/memories",
+        {
+            "namespace": "b",
+            "body": {"text": "another"},
+            "metadata": {"namespace": NS, "note": placeholder},
+        },
+    )
     made = sealed.admin.post("/v1/keys", {"role": "reader", "grants": ["**"], "unseals": True})
     may = Caller(sealed.admin.http, made["key"])
     shown = may.get(f"/v1/memories/{copied['id']}", unseal=True)
     assert shown["version"]["text"] == placeholder
+    assert SECRET not in str(may.get(f"/v1/memories/{claimed['id']}", unseal=True))
     assert may.get(f"/v1/memories/{kept['id']}", unseal=True)["version"]["text"] == SECRET
 
 

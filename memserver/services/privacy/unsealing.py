@@ -32,11 +32,11 @@ class Unsealing:
     ) -> dict[str, Any]:
         """A reply as JSON with what can be restored restored: a row by the namespace that it
         names, so that a placeholder which somebody copied elsewhere gives nothing away; what names
-        none by those of the rows around it, and those `within` which it lies. Raises
-        `UnsealForbidden`."""
+        none by those of the rows around it, or those `within` which it lies. What stands in a row
+        and calls itself a namespace is somebody's words. Raises `UnsealForbidden`."""
         self.require(scope)
-        everywhere = frozenset((*_namespaces(body), *within))
-        places = set(_places(body, everywhere))
+        everywhere, inside = frozenset(within or _namespaces(body)), bool(within)
+        places = set(_places(body, everywhere, inside))
         with self._store.reading() as reader:
             sealed = reader.originals(
                 scope,
@@ -56,7 +56,7 @@ class Unsealing:
             len(known),
             len(places),
         )
-        restored: dict[str, Any] = _restored(body, everywhere, known)
+        restored: dict[str, Any] = _restored(body, everywhere, inside, known)
         return restored
 
 
@@ -65,6 +65,7 @@ def _namespaces(value: Any) -> Iterator[str]:
         path = value.get("namespace")
         if isinstance(path, str):
             yield path
+            return
         for part in value.values():
             yield from _namespaces(part)
     elif isinstance(value, list):
@@ -72,27 +73,30 @@ def _namespaces(value: Any) -> Iterator[str]:
             yield from _namespaces(part)
 
 
-def _here(value: Mapping[str, Any], around: frozenset[str]) -> frozenset[str]:
-    path = value.get("namespace")
-    return frozenset((path,)) if isinstance(path, str) else around
+def _here(
+    value: Mapping[str, Any], around: frozenset[str], inside: bool
+) -> tuple[frozenset[str], bool]:
+    """The namespaces of a part, and whether it lies within a row that names its own."""
+    path = None if inside else value.get("namespace")
+    return (frozenset((path,)), True) if isinstance(path, str) else (around, inside)
 
 
-def _places(value: Any, around: frozenset[str]) -> Iterator[Place]:
+def _places(value: Any, around: frozenset[str], inside: bool) -> Iterator[Place]:
     if isinstance(value, str):
         for found in PLACEHOLDER.finditer(value):
             for path in around:
                 yield path, found["digest"]
     elif isinstance(value, Mapping):
-        here = _here(value, around)
+        here, within = _here(value, around, inside)
         for key, part in value.items():
-            yield from _places(key, here)
-            yield from _places(part, here)
+            yield from _places(key, here, within)
+            yield from _places(part, here, within)
     elif isinstance(value, list):
         for part in value:
-            yield from _places(part, around)
+            yield from _places(part, around, inside)
 
 
-def _restored(value: Any, around: frozenset[str], known: Mapping[Place, str]) -> Any:
+def _restored(value: Any, around: frozenset[str], inside: bool, known: Mapping[Place, str]) -> Any:
     if isinstance(value, str):
         return PLACEHOLDER.sub(
             lambda found: next(
@@ -106,10 +110,11 @@ def _restored(value: Any, around: frozenset[str], known: Mapping[Place, str]) ->
             value,
         )
     if isinstance(value, Mapping):
-        here = _here(value, around)
+        here, within = _here(value, around, inside)
         return {
-            _restored(key, here, known): _restored(part, here, known) for key, part in value.items()
+            _restored(key, here, within, known): _restored(part, here, within, known)
+            for key, part in value.items()
         }
     if isinstance(value, list):
-        return [_restored(part, around, known) for part in value]
+        return [_restored(part, around, inside, known) for part in value]
     return value
