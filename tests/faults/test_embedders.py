@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memserver.app import reindexing, server
+from memserver.app import opening, reindexing
 from memserver.app.opening import open_parts
 from memserver.app.settings import Settings, read_settings
 from memserver.domain.errors import EncoderChanged
@@ -109,7 +109,7 @@ def filled(tmp_path: Path) -> Filled:
 def other(monkeypatch: pytest.MonkeyPatch) -> HashEncoder:
     """What the settings name from now on: another model, with longer vectors."""
     encoder = HashEncoder(dimension=96, name="other")
-    for module in (server, reindexing):
+    for module in (opening, reindexing):
         monkeypatch.setattr(module, "open_encoder", lambda _: encoder)
     return encoder
 

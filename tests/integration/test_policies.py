@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from sqlalchemy import Delete, delete
 
-from memserver.app import reindexing, server
+from memserver.app import opening, reindexing
 from memserver.app.settings import read_settings
 from memserver.domain.errors import Unavailable
 from memserver.domain.policy.features import NAMES
@@ -347,7 +347,7 @@ class TestRestarts:
             policy = room.register(LIKES_PRINCIPLES)
             room.force(policy)
             assert room.retrieve()["policy"] == policy
-        for module in (server, reindexing):
+        for module in (opening, reindexing):
             monkeypatch.setattr(module, "open_encoder", lambda _: other)
         reindexing.reindex_offline(read_settings(data=data))
         with ExitStack() as stack:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memserver.app import reindexing, server
+from memserver.app import opening, reindexing
 from memserver.app.opening import open_parts
 from memserver.app.settings import Settings, read_settings
 from memserver.domain.errors import DataInUse, EncoderChanged
@@ -115,7 +115,7 @@ class TestAnotherEncoder:
     def other(self, monkeypatch: pytest.MonkeyPatch) -> HashEncoder:
         """What the settings now name: another model, with longer vectors."""
         encoder = HashEncoder(dimension=96, name="other")
-        for module in (server, reindexing):
+        for module in (opening, reindexing):
             monkeypatch.setattr(module, "open_encoder", lambda _: encoder)
         return encoder
 
