@@ -47,7 +47,10 @@ class Filled:
 
     @property
     def documents(self) -> int:
-        return sum(len(hits) for hits in self.found.values())
+        """What holds, and what held: past versions of what is there are indexed as well."""
+        histories = [one for rows in self.kept.values() for one in rows["histories"].values()]
+        past = sum(len(history["versions"]) - 1 for history in histories)
+        return sum(len(hits) for hits in self.found.values()) + past
 
     @property
     def settings(self) -> Settings:
