@@ -164,7 +164,7 @@ def test_a_subtree_where_one_namespace_must_be_named_is_refused_and_never_a_faul
             for where, request in _naming(route, pattern):
                 reply = caller(route.method, _filled(route), **request)
                 assert reply.status_code < 500, f"{route} {where}: {reply.status_code}"
-    # An erasure that names no namespace is about all of the tenant, and at home in the server's own.
+    # An erasure that names no namespace is about the tenant, and at home in the server's own.
     made = {row["path"] for row in caller.rows("/v1/namespaces")} - {SERVER_NAMESPACE}
     assert made == {"acme", "acme/a"}
 

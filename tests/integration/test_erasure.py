@@ -338,10 +338,10 @@ def test_a_fact_that_another_person_told_anew_is_no_hiding_place(fresh: App, way
     def tell(subject: str, value: str) -> str:
         fact = {"entity": "Ada", "key": "drink", "value": value}
         if way == "memories":
-            body = {"namespace": NS, "kind": "fact", "body": fact, "subject": subject}
-            return str(fresh.admin.post("/v1/memories", body)["id"])
-        body = {"namespace": NS, "facts": [fact], "subject": subject}
-        return str(fresh.admin.post("/v1/remember", body)["written"][0]["item"])
+            kept = {"namespace": NS, "kind": "fact", "body": fact, "subject": subject}
+            return str(fresh.admin.post("/v1/memories", kept)["id"])
+        told = {"namespace": NS, "facts": [fact], "subject": subject}
+        return str(fresh.admin.post("/v1/remember", told)["written"][0]["item"])
 
     tell(PERSON, WORD)
     other = tell(OTHER, "tea")

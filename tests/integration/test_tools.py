@@ -149,9 +149,7 @@ def test_a_fact_is_stored_restated_and_updated_by_its_value(shared_app: App, pla
 def test_what_was_taken_back_is_not_said_to_be_there_already(shared_app: App, place: str) -> None:
     fact = {"entity": "Ana", "key": "office", "value": "B12"}
     item = call(shared_app.admin, "memory_store", {"fact": fact}, place)["data"]["id"]
-    shared_app.admin.post(
-        "/v1/remember", {"namespace": place, "text": "Forget Ana's office."}
-    )
+    shared_app.admin.post("/v1/remember", {"namespace": place, "text": "Forget Ana's office."})
     again = call(shared_app.admin, "memory_update", {"id": item, "text": "B12"}, place)
     assert again["data"]["operation"] == "UPDATE"
     assert shared_app.admin.get(f"/v1/memories/{item}")["version"]["valid_to"] is None
