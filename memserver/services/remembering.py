@@ -129,6 +129,9 @@ class Remembering:
         self._access.require_writable(scope, entry.item.namespace)
         if not isinstance(content.body, BODY_OF[entry.item.kind]):
             raise InvalidBody(f"The body is not that of a {entry.item.kind}.")
+        if content.subject not in (None, entry.item.subject):
+            # Else an erasure would no longer find what it said before of the first person.
+            raise InvalidBody("An item stays with its person; remember another for this one.")
         # What is sealed of it goes with the person whom the item is about.
         content = replace(content, subject=content.subject or entry.item.subject)
         content = tx.protected([entry.item.namespace], content)

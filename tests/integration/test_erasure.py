@@ -451,3 +451,13 @@ def _tenant(app: App) -> Any:
         tenant = reader.tenant("default")
     assert tenant is not None
     return tenant.id
+
+
+def test_an_item_is_not_taken_over_for_another_person(fresh: App) -> None:
+    """Else an erasure of the first would no longer find what it said of them."""
+    body = {"namespace": NS, "body": {"text": f"{WORD} is private"}, "subject": PERSON}
+    item = fresh.admin.post("/v1/memories", body)["id"]
+    new = {"body": {"text": "something else"}, "subject": OTHER}
+    refused = fresh.admin("POST", f"/v1/memories/{item}/versions", json=new)
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_body")
+    fresh.admin.post(f"/v1/memories/{item}/versions", {**new, "subject": PERSON})

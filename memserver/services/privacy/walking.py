@@ -47,13 +47,23 @@ class Walk:
 
     def _mapping(self, value: Mapping[Any, Any]) -> Any:
         parts = {
-            self(key): self._named(key, part) if type(part) is str else self(part)
+            self(key): self._under(key, part) if type(key) is str else self(part)
             for key, part in value.items()
         }
         same = len(parts) == len(value) and all(
             key in value and value[key] is part for key, part in parts.items()
         )
         return value if same else parts
+
+    def _under(self, name: str, part: Any) -> Any:
+        """What stands under a name: a text, or the texts of a list. A number is no text; deeper
+        down the nearest name counts."""
+        if type(part) is str:
+            return self._named(name, part)
+        if type(part) is list:
+            parts = [self._under(name, one) for one in part]
+            return parts if any(a is not b for a, b in zip(parts, part, strict=True)) else part
+        return self(part)
 
     def _fact(self, value: FactBody) -> FactBody:
         known = self._named(value.key, value.value)
