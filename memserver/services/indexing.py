@@ -23,6 +23,7 @@ from memserver.domain.ports import (
     Store,
     VectorIndex,
 )
+from memserver.domain.ports.store import PAST
 from memserver.services.indexing_progress import Progress, stopped
 from memserver.services.indexing_projection import Projection, key_of
 from memserver.services.indexing_rebuild import (
@@ -227,11 +228,12 @@ class Indexer:
         return tuple(self._projection.skipped.copy())
 
     def left_out(self, position: int) -> bool:
-        """Whether the change at `position`, which was reached, touched a document in `skipped`."""
+        """Whether the change at `position`, which was reached, touched a document in `skipped` that
+        is not past: one that could not be indexed hides nothing of what took its place."""
         skipped = self._projection.skipped.copy()
         with self._store.reading() as reader:
             return any(
-                key_of(document) in skipped
+                document.status != PAST and key_of(document) in skipped
                 for entry in reader.feed(position - 1, 1)
                 for document in reader.documents(entry.tenant, entry.refs)
             )

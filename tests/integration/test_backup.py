@@ -258,7 +258,13 @@ def test_a_crash_after_the_swap_leaves_no_orphan_in_the_index(
         crashed = start_app(stack, data, key=old.admin.key)
         services = crashed.server.services
         services.indexer.stop()
-        services.store.load(archive, check(archive), replace=True)
+        services.store.load(
+            archive,
+            check(archive),
+            replace=True,
+            check=lambda reader: None,
+            vector_names=lambda text: (),
+        )
     with ExitStack() as stack:
         again = start_app(stack, data, key=app.admin.key)
         services = again.server.services

@@ -162,6 +162,7 @@ def test_the_page_lists_every_metric_with_its_labels(app: App) -> None:
     app.admin.post("/v1/retrieve", ASK)
     app.server.metrics.decided("fixed-1")
     app.server.metrics.policy_failed("fixed-1")
+    app.server.metrics.wrote("ADD", "rules")
     shown: dict[str, set[str]] = {}
     text = app.admin("GET", "/metrics").text
     for family in text_string_to_metric_families(text):
