@@ -49,14 +49,24 @@ def _ends(text: str, match: re.Match[str]) -> bool:
     word = before.group() if before else ""
     following = text[match.end() :].lstrip(" \t\"'“‘(")[:1]
     # "J. Smith": a lone capital is an initial, unless it ends the text.
-    if len(word) == 1 and word.isalpha() and word.isupper() and word != "I":
-        return not following
+    if len(word) == 1 and word.isalpha() and word.isupper():
+        # An "I" may be the pronoun, which ends a sentence as any word does.
+        if word != "I" or (following.isupper() and _in_a_name(text[: match.start() - 1])):
+            return not following
+        return True
     folded = word.casefold()
     if folded in _NEVER_END:
         return not following
     if folded in _MAY_END or ("." in folded and folded.replace(".", "").isalpha()):
         return not following or following.isupper()
     return True
+
+
+def _in_a_name(before: str) -> bool:
+    """Whether an "I" after these words is an initial and no pronoun: it stands first ("I. Newton")
+    or after a name ("Dara I. Bob"), where people end no sentence with themselves."""
+    word = _LAST_WORD.search(before.rstrip(" \t"))
+    return not before.strip() or (word is not None and word.group()[:1].isupper())
 
 
 def _trimmed(text: str, start: int, end: int) -> Sentence:
