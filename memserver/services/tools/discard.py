@@ -5,11 +5,18 @@ from uuid import UUID
 
 from pydantic import Field
 
-from memserver.domain.errors import InvalidBody, ItemNotFound
+from memserver.domain.errors import InvalidBody
 from memserver.domain.ports import Writer
 from memserver.services.access import Access
 from memserver.services.remembering import Remembering
-from memserver.services.tools.tool import CHANGEABLE, Answer, Arguments, Place, Write
+from memserver.services.tools.tool import (
+    CHANGEABLE,
+    Answer,
+    Arguments,
+    Place,
+    Write,
+    named_here,
+)
 
 
 class DiscardArguments(Arguments):
@@ -29,13 +36,10 @@ class DiscardTool:
         self._remembering = remembering
 
     def call(self, place: Place, asked: DiscardArguments) -> Write:
-        namespace = place.namespace
-        self._access.require_writable(place.scope, namespace)
+        self._access.require_writable(place.scope, place.namespace)
 
         def write(tx: Writer) -> Answer:
-            entry = tx.item(place.scope, asked.id)
-            if entry is None or entry.item.namespace != namespace:
-                raise ItemNotFound(asked.id)
+            entry = named_here(tx, place, asked.id)
             if entry.item.kind not in CHANGEABLE:
                 raise InvalidBody(f"A {entry.item.kind} is not discarded by this tool.")
             change = self._remembering.forget(tx, place.scope, asked.id, kinds=CHANGEABLE)

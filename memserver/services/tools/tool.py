@@ -8,8 +8,10 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 
 from memserver.domain.changes import Change
+from memserver.domain.errors import ItemNotFound
 from memserver.domain.items import (
     Body,
+    Entry,
     FactBody,
     Kind,
     RuleBody,
@@ -68,6 +70,15 @@ class Tool(Protocol):
     def call(self, place: Place, asked: Any) -> Answer | Write:
         """Does what only reads, and gives the answer; or says what is to be written. `asked` is
         an instance of `arguments`. Raises a `MemserverError`."""
+
+
+def named_here(tx: Writer, place: Place, item_id: UUID) -> Entry:
+    """The item that a call names. One of another namespace is `ItemNotFound`, even where the key
+    reaches it: a call acts in one place."""
+    entry = tx.item(place.scope, item_id)
+    if entry is None or entry.item.namespace != place.namespace:
+        raise ItemNotFound(item_id)
+    return entry
 
 
 def titled(text: str) -> str:

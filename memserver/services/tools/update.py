@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from memserver.domain.errors import InvalidBody, ItemNotFound
+from memserver.domain.errors import InvalidBody
 from memserver.domain.items import Body, Entry, FactBody, RuleBody, TextBody
 from memserver.domain.ports import Writer
 from memserver.services.access import Access
@@ -17,6 +17,7 @@ from memserver.services.tools.tool import (
     Arguments,
     Place,
     Write,
+    named_here,
     titled,
     words_of,
 )
@@ -46,13 +47,10 @@ class UpdateTool:
         self._remembering = remembering
 
     def call(self, place: Place, asked: UpdateArguments) -> Write:
-        namespace = place.namespace
-        self._access.require_writable(place.scope, namespace)
+        self._access.require_writable(place.scope, place.namespace)
 
         def write(tx: Writer) -> Answer:
-            entry = tx.item(place.scope, asked.id)
-            if entry is None or entry.item.namespace != namespace:
-                raise ItemNotFound(asked.id)
+            entry = named_here(tx, place, asked.id)
             now = words_of(entry.version.body)
             if entry.item.kind not in CHANGEABLE or now is None:
                 raise InvalidBody(f"A {entry.item.kind} is not changed by this tool.")
