@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,10 +16,12 @@ import numpy.typing as npt
 import pytest
 
 from memserver.domain.errors import Unavailable
+from memserver.domain.ports import Hit, Leg
 from memserver.ids import uuid7
 from memserver.jobs import Dispatcher
 from memserver.services.indexing import Indexer
 from memserver.storage.encoders import BatchingEncoder
+from memserver.storage.index.edge import EdgeIndex
 from memserver.storage.sql.engines import Engines
 from memserver.storage.sql.group_commit import GroupCommit
 from tests.fakes.encoder import HashEncoder
@@ -136,6 +138,27 @@ def test_there_is_no_moment_at_which_what_was_acknowledged_is_not_found(app: App
         looking.result()
     assert missed == []
     assert looks[0] > 10
+
+
+def test_what_is_told_anew_while_a_retrieve_searches_is_found_by_it(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fact = {"entity": "gate", "key": "code", "value": "1"}
+    made = app.admin.post("/v1/memories", {"namespace": NS, "kind": "fact", "body": fact})
+    search, told = EdgeIndex.search, threading.Event()
+
+    def told_meanwhile(self: EdgeIndex, legs: Sequence[Leg]) -> list[list[Hit]]:
+        hits = search(self, legs)
+        if not told.is_set():
+            told.set()
+            anew = {**fact, "value": "2"}
+            app.admin.post("/v1/memories", {"namespace": NS, "kind": "fact", "body": anew})
+        return hits
+
+    monkeypatch.setattr(EdgeIndex, "search", told_meanwhile)
+
+    assert found(app, "gate code", kinds=["fact"]) == [made["id"]]
+    assert told.is_set()
 
 
 # --- part of a batch fails to embed and vanishes ----------------------------------------------

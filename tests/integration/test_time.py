@@ -77,9 +77,7 @@ class Model:
         if isinstance(step, Retract):
             self._retract(step.hour)
         elif self.head is None or step.hour >= self.head.begin:
-            if self.head is None or self.ended is not None or self.head.value != step.value:
-                self.head, self.ended = Told(step.hour, step.value), None
-                self._paint(self.head, len(GRID))
+            self._report(step)
         elif self.ended is not None or self.head.value != step.value:
             self._report_late(step)
 
@@ -90,6 +88,19 @@ class Model:
         self.ended = at
         for cell in range(_cell(at), len(GRID)):
             self.cells[cell] = None
+
+    def _report(self, step: Say) -> None:
+        """What was known to have ended goes on only by what is said of a time after that."""
+        over = self.ended is not None and step.hour < self.ended
+        same = self.head is not None and self.head.value == step.value
+        if same and (over or self.ended is None):
+            return
+        self.head = Told(step.hour, step.value)
+        if over:
+            self._paint(self.head, _cell(self.ended))
+        else:
+            self.ended = None
+            self._paint(self.head, len(GRID))
 
     def _report_late(self, step: Say) -> None:
         held = self.cells[_cell(step.hour)]

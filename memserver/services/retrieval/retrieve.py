@@ -79,7 +79,11 @@ class Retrieve:
             found = arms.find(self._index, self._sparse, query, asked.vector, asked.namespaces)
         with self._store.reading() as reader:
             with self._meter.stage("load"):
+                found |= arms.looked_up(reader, scope, query, asked.namespaces)
                 loaded = self._loaded(reader, asked, found)
+                # Later than all that was loaded, or what was told meanwhile would lie ahead.
+                asked = replace(asked, at=self._clock())
+                loaded = self._weighed(reader, asked, loaded, found)
                 chosen = self._chooser.choose(
                     reader, asked.namespaces, query.trajectory_id or asked.retrieval_id
                 )
@@ -135,18 +139,28 @@ class Retrieve:
         """Forgets what is kept of versions: after a restore an id may mean another text."""
         self._describing.forget()
 
-    def _loaded(self, reader: Reader, asked: Asked, found: dict[str, list[Hit]]) -> list[Candidate]:
-        """The candidates in their fused order or, where the preset reranks, in that order."""
+    def _loaded(
+        self, reader: Reader, asked: Asked, found: Mapping[str, list[Hit]]
+    ) -> list[Candidate]:
         query = asked.query
-        found = found | arms.looked_up(reader, asked.scope, query, asked.namespaces)
         placed = fusion.pooled(fusion.standings(found), query.k)
-        loaded = [
+        return [
             candidate
             for candidate in candidates.load(
                 reader, asked.scope, placed, query.text, frame=query.frame
             )
             if arms.meets(candidate, query)
         ]
+
+    def _weighed(
+        self,
+        reader: Reader,
+        asked: Asked,
+        loaded: list[Candidate],
+        found: Mapping[str, list[Hit]],
+    ) -> list[Candidate]:
+        """The candidates by their age too and, where the preset reranks, in that order."""
+        query = asked.query
         if query.frame is None:
             half_lives = reader.half_lives([namespace.id for namespace in asked.namespaces])
             loaded = decayed(loaded, half_lives, now=asked.at) if half_lives else loaded
