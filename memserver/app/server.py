@@ -59,6 +59,7 @@ from memserver.services.sessions.ending import Ending
 from memserver.services.sessions.reading import Sessions
 from memserver.services.sessions.recording import Recording
 from memserver.services.sessions.summing_up import SummingUp
+from memserver.services.text_likeness import TextLikeness
 from memserver.services.tools.offered import memory_tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
@@ -187,7 +188,7 @@ class Server:
         operations = OperationService(
             store=store,
             runners=[
-                DistillRunner(store, remembering),
+                DistillRunner(store, remembering, likeness=lambda: TextLikeness(encoder)),
                 ConsolidateRunner(store, encoder, clock=utc_now, drafting=drafting),
                 ReindexRunner(indexer),
                 EraseRunner(

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -52,16 +53,48 @@ class SkillStep:
     expect: str = ""
 
 
+class Form(StrEnum):
+    """In which shape a skill says how: `workflow` and `demonstration` by steps (of many runs, of
+    one), `milestones` by what is reached on the way, `reflection` and `document` by text,
+    `code` by a program with its tests."""
+
+    WORKFLOW = "workflow"
+    DEMONSTRATION = "demonstration"
+    MILESTONES = "milestones"
+    REFLECTION = "reflection"
+    DOCUMENT = "document"
+    CODE = "code"
+
+
+class FileEncoding(StrEnum):
+    TEXT = "utf-8"
+    BYTES = "base64"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFile:
+    """A file that belongs to a skill: kept and shown, never run by the server. `path` is relative,
+    with forward slashes; `content` is what it holds, in the encoding said."""
+
+    path: str
+    content: str
+    encoding: str = FileEncoding.TEXT.value
+
+
 @dataclass(frozen=True, slots=True)
 class SkillBody:
-    """How to do something. `form` says in which shape (`workflow`, later code, milestones …);
-    `goal` is the goal template with slots, `when` says in words when to use it."""
+    """How to do something, in the shape that `form` says; `goal` is the goal template with slots,
+    `when` says in words when to use it. `text` is what steps cannot say: instructions, or a
+    program. `tools` are those that it declares to need."""
 
     when: str
     steps: tuple[SkillStep, ...] = ()
     slots: tuple[Slot, ...] = ()
     goal: str = ""
-    form: str = "workflow"
+    form: str = Form.WORKFLOW.value
+    text: str = ""
+    files: tuple[SkillFile, ...] = ()
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +135,15 @@ class FactBody:
 
 @dataclass(frozen=True, slots=True)
 class CaseBody:
-    """One solved (or failed) task, kept whole enough to be imitated."""
+    """One solved (or failed) task, kept whole enough to be imitated. `operations` is its
+    structural signature, the kinds of step in order, by which a like case of another domain is
+    found; `notes` say what went wrong in it and where."""
 
     goal: str
     steps: tuple[str, ...] = ()
     score: float = 0.0
+    operations: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +268,13 @@ def _lines(body: Body) -> list[str]:
                 f"{n}. {step.action}" + (f" → {step.expect}" if step.expect else "")
                 for n, step in enumerate(body.steps, 1)
             ]
-            return [body.when and f"When: {body.when}", *steps]
+            files = ", ".join(file.path for file in body.files)
+            return [
+                body.when and f"When: {body.when}",
+                *steps,
+                body.text,
+                files and f"Files: {files}",
+            ]
         case HintBody():
             return [
                 body.when and f"When: {body.when}",
@@ -244,7 +287,7 @@ def _lines(body: Body) -> list[str]:
             return [body.line]
         case CaseBody():
             steps = [f"{n}. {step}" for n, step in enumerate(body.steps, 1)]
-            return [f"Goal: {body.goal}", *steps, f"Score: {body.score:g}"]
+            return [f"Goal: {body.goal}", *steps, *body.notes, f"Score: {body.score:g}"]
         case TextBody():
             return [body.text]
 
@@ -287,6 +330,41 @@ def normal_name(text: str) -> str:
 def content_hash(title: str, body: Body) -> str:
     """SHA-256 over title and body: equal for equal content, whatever the item."""
     canonical = json.dumps(
-        [type(body).__name__, title, asdict(body)], sort_keys=True, ensure_ascii=False
+        [type(body).__name__, title, fields_of(body)], sort_keys=True, ensure_ascii=False
     )
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def body_of(kind: type[Body], fields: Mapping[str, Any]) -> Body:
+    """The body whose `fields_of` these are; lists stand for tuples."""
+    if kind is SkillBody:
+        return SkillBody(
+            when=fields["when"],
+            steps=tuple(SkillStep(**step) for step in fields["steps"]),
+            slots=tuple(Slot(**slot) for slot in fields["slots"]),
+            goal=fields["goal"],
+            form=fields["form"],
+            text=fields.get("text", ""),
+            files=tuple(SkillFile(**file) for file in fields.get("files", ())),
+            tools=tuple(fields.get("tools", ())),
+        )
+    if kind is CaseBody:
+        return CaseBody(
+            goal=fields["goal"],
+            steps=tuple(fields["steps"]),
+            score=fields["score"],
+            operations=tuple(fields.get("operations", ())),
+            notes=tuple(fields.get("notes", ())),
+        )
+    return kind(**fields)
+
+
+_LATER = frozenset({"text", "files", "tools", "operations", "notes"})
+"""Fields that bodies of skills and cases did not have at first."""
+
+
+def fields_of(body: Body) -> dict[str, Any]:
+    """What a body says, by field. Fields that came later are left out where they say nothing, so
+    that content from before them has the hash that it had."""
+    later = _LATER if isinstance(body, SkillBody | CaseBody) else frozenset()
+    return {name: value for name, value in asdict(body).items() if value or name not in later}

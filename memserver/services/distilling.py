@@ -1,7 +1,7 @@
 """The verb distill: what the runs of a namespace teach, kept as items."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -16,9 +16,11 @@ from memserver.domain.trajectories import Trajectory
 from memserver.services.operation_runner import Effect, Outcome
 from memserver.services.operations import OperationService
 from memserver.services.paging import every
+from memserver.services.rated import rated_items
 from memserver.services.remembering import Content, Remembering
 from memserver.services.retrieval.candidates import SOURCE_SUCCESS_RATE
-from memserver_skills.distillers import DISTILLERS
+from memserver_skills.distillers import DISTILLERS, USUAL
+from memserver_skills.experience import Alike, Experience, alike_by_words
 from memserver_skills.proposals import Proposal
 
 
@@ -40,11 +42,11 @@ class Distilling:
     def request(
         self, tx: Writer, scope: Scope, namespace: Namespace, *, methods: Sequence[str] | None
     ) -> Operation:
-        """Asks for a distillation by the named methods, all of them by default."""
+        """Asks for a distillation by the named methods; by the usual ones where none is named."""
         for method in methods or ():
             if method not in DISTILLERS:
                 raise UnknownMethod(method)
-        chosen = list(dict.fromkeys(methods or DISTILLERS))
+        chosen = list(dict.fromkeys(methods or USUAL))
         return self._operations.request(
             tx, scope, verb=Verb.DISTILL, namespace=namespace, params={"methods": chosen}
         )
@@ -57,17 +59,25 @@ class DistillRunner:
 
     verb = Verb.DISTILL.value
 
-    def __init__(self, store: Store, remembering: Remembering) -> None:
+    def __init__(
+        self,
+        store: Store,
+        remembering: Remembering,
+        *,
+        likeness: Callable[[], Alike] = lambda: alike_by_words,
+    ) -> None:
         self._store = store
         self._remembering = remembering
+        self._likeness = likeness
 
     def steps(self, operation: Operation) -> tuple[str, ...]:
         return tuple(operation.params["methods"])
 
     def prepare(self, operation: Operation, step: str) -> Effect:
         scope = scope_of(operation)
-        runs = self._runs(scope, operation.namespace)
-        proposals = DISTILLERS[step](runs)
+        experience = self._experience(scope, operation.namespace)
+        runs = experience.runs
+        proposals = DISTILLERS[step](experience)
         rates = _success(runs)
         subjects = {run.id: run.subject for run in runs}
 
@@ -93,10 +103,11 @@ class DistillRunner:
 
         return effect
 
-    def _runs(self, scope: Scope, namespace: Namespace) -> list[Trajectory]:
+    def _experience(self, scope: Scope, namespace: Namespace) -> Experience:
         where = TrajectoryFilter(namespaces=(namespace.id,))
         with self._store.reading() as reader:
-            return list(every(lambda page: reader.trajectories(scope, where, page)))
+            runs = list(every(lambda page: reader.trajectories(scope, where, page)))
+            return Experience(runs, rated_items(reader, scope, namespace), self._likeness())
 
     def _rows(
         self,

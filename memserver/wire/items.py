@@ -45,12 +45,26 @@ class SkillStep(Model):
     expect: str = ""
 
 
+Form = Literal["workflow", "demonstration", "milestones", "reflection", "document", "code"]
+
+
+class SkillFile(Model):
+    """A file that belongs to a skill. It is kept and shown, and never run by the server."""
+
+    path: Annotated[str, StringConstraints(min_length=1, max_length=300)]
+    content: str
+    encoding: Literal["utf-8", "base64"] = "utf-8"
+
+
 class SkillBody(Model):
     when: Words
     steps: Annotated[list[SkillStep], Field(max_length=1_000)] = Field(default_factory=list)
     slots: Annotated[list[Slot], Field(max_length=100)] = Field(default_factory=list)
     goal: str = ""
-    form: Literal["workflow"] = "workflow"
+    form: Form = "workflow"
+    text: str = ""
+    files: Annotated[list[SkillFile], Field(max_length=200)] = Field(default_factory=list)
+    tools: Annotated[list[ShortText], Field(max_length=100)] = Field(default_factory=list)
 
 
 class HintBody(Model):
@@ -74,6 +88,8 @@ class CaseBody(Model):
     goal: Words
     steps: Annotated[list[str], Field(max_length=10_000)] = Field(default_factory=list)
     score: Unit = 0.0
+    operations: Annotated[list[ShortText], Field(max_length=10_000)] = Field(default_factory=list)
+    notes: Annotated[list[str], Field(max_length=100)] = Field(default_factory=list)
 
 
 class TextBody(Model):

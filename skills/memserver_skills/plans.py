@@ -13,9 +13,7 @@ from memserver.domain.items import (
     Body,
     Entry,
     Kind,
-    SkillBody,
-    SkillStep,
-    Slot,
+    body_of,
 )
 
 # The cosine of two versions' kept vectors, None where one has none.
@@ -257,23 +255,11 @@ def _replacement(data: dict[str, Any]) -> Replacement:
         replaces=tuple(UUID(item) for item in data["replaces"]),
         kind=kind,
         title=data["title"],
-        body=_body(kind, data["body"]),
+        body=body_of(BODY_OF[kind], data["body"]),
         rule=Rule(data["rule"]),
         valid_from=datetime.fromisoformat(data["valid_from"]),
         task_type=data["task_type"],
         subject=data["subject"],
         expires_at=None if ends is None else datetime.fromisoformat(ends),
         values={name: tuple(values) for name, values in data["values"].items()},
-    )
-
-
-def _body(kind: Kind, data: dict[str, Any]) -> Body:
-    if BODY_OF[kind] is not SkillBody:
-        return BODY_OF[kind](**data)
-    return SkillBody(
-        when=data["when"],
-        steps=tuple(SkillStep(**step) for step in data["steps"]),
-        slots=tuple(Slot(**slot) for slot in data["slots"]),
-        goal=data["goal"],
-        form=data["form"],
     )

@@ -1,7 +1,6 @@
 """Bodies of items as JSON. The stored tags are part of the data: a class may be renamed, a tag
 may not."""
 
-from dataclasses import asdict
 from typing import Any
 
 from memserver.domain.items import (
@@ -11,9 +10,9 @@ from memserver.domain.items import (
     HintBody,
     RuleBody,
     SkillBody,
-    SkillStep,
-    Slot,
     TextBody,
+    body_of,
+    fields_of,
 )
 
 _TAGS: dict[str, type[Body]] = {
@@ -35,20 +34,9 @@ def to_json(body: Body) -> dict[str, Any]:
     """The body's fields; tuples as lists, as they will be read back."""
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in asdict(body).items()
+        for name, value in fields_of(body).items()
     }
 
 
 def from_json(tag: str, fields: dict[str, Any]) -> Body:
-    body_class = _TAGS[tag]
-    if body_class is SkillBody:
-        return SkillBody(
-            when=fields["when"],
-            steps=tuple(SkillStep(**step) for step in fields["steps"]),
-            slots=tuple(Slot(**slot) for slot in fields["slots"]),
-            goal=fields["goal"],
-            form=fields["form"],
-        )
-    if body_class is CaseBody:
-        return CaseBody(goal=fields["goal"], steps=tuple(fields["steps"]), score=fields["score"])
-    return body_class(**fields)
+    return body_of(_TAGS[tag], fields)

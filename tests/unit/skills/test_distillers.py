@@ -11,7 +11,8 @@ from memserver.domain.items import BODY_OF, SkillBody, render
 from memserver.domain.scope import Namespace
 from memserver.domain.trajectories import Trajectory
 from memserver.services.importers import IMPORTERS
-from memserver_skills.distillers import DISTILLERS
+from memserver_skills.distillers import DISTILLERS, USUAL
+from memserver_skills.experience import Experience
 from memserver_skills.grounding import ground
 
 NAMESPACE = Namespace(1, UUID(int=1), "alfworld")
@@ -25,17 +26,17 @@ def real_runs(alfworld_runs: Path) -> list[Trajectory]:
 
 
 def test_the_distillers_have_names() -> None:
-    assert set(DISTILLERS) == {"workflows", "hints", "mistakes"}
+    assert set(USUAL) <= set(DISTILLERS)
 
 
 @pytest.mark.parametrize("name", sorted(DISTILLERS))
 def test_no_runs_teach_nothing(name: str) -> None:
-    assert DISTILLERS[name]([]) == []
+    assert DISTILLERS[name](Experience([])) == []
 
 
 @pytest.mark.parametrize("name", sorted(DISTILLERS))
 def test_proposals_of_real_runs_are_well_formed(name: str, real_runs: list[Trajectory]) -> None:
-    made = DISTILLERS[name](real_runs)
+    made = DISTILLERS[name](Experience(real_runs))
     ids = {run.id for run in real_runs}
 
     assert len({one.signature for one in made}) == len(made)
@@ -46,11 +47,11 @@ def test_proposals_of_real_runs_are_well_formed(name: str, real_runs: list[Traje
         assert render(one.title, one.body)
         assert one.sources
         assert {source.trajectory_id for source in one.sources} <= ids
-    assert DISTILLERS[name](real_runs[::-1]) == made
+    assert DISTILLERS[name](Experience(real_runs[::-1])) == made
 
 
 def test_each_kind_of_household_task_gets_its_workflow(real_runs: list[Trajectory]) -> None:
-    made = DISTILLERS["workflows"](real_runs)
+    made = DISTILLERS["workflows"](Experience(real_runs))
 
     assert {one.task_type for one in made} == {
         "pick_and_place",
@@ -64,7 +65,7 @@ def test_each_kind_of_household_task_gets_its_workflow(real_runs: list[Trajector
 
 
 def test_workflows_ground_to_unseen_objects(real_runs: list[Trajectory]) -> None:
-    bodies = [one.body for one in DISTILLERS["workflows"](real_runs)]
+    bodies = [one.body for one in DISTILLERS["workflows"](Experience(real_runs))]
     goals = ["heat some teapot and put it in wardrobe.", "put some teapot on wardrobe."]
 
     for goal in goals:
@@ -77,7 +78,7 @@ def test_workflows_ground_to_unseen_objects(real_runs: list[Trajectory]) -> None
 
 def test_real_mistakes_shrink_to_common_rules(real_runs: list[Trajectory]) -> None:
     told = Counter(text for run in real_runs for text in run.mistakes)
-    made = DISTILLERS["mistakes"](real_runs)
+    made = DISTILLERS["mistakes"](Experience(real_runs))
 
     assert 10 < len(made) < told.total() / 4
     assert all(one.metadata["runs"] >= 2 for one in made)
