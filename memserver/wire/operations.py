@@ -9,8 +9,8 @@ from memserver.wire.base import Model, NamespacePath, Receipt, ShortText
 
 
 class Distill(Model):
-    """Turn a namespace's runs into items. `methods` defaults to the usual ones: workflows, hints and
-    mistakes."""
+    """Turn a namespace's runs into items. `methods` defaults to the usual ones (workflows, hints,
+    mistakes)."""
 
     namespace: NamespacePath
     methods: Annotated[list[ShortText], Field(min_length=1, max_length=50)] | None = None

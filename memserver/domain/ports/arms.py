@@ -15,6 +15,15 @@ class Located(NamedTuple):
     item: UUID
 
 
+class Linked(NamedTuple):
+    """A fact and its head, with the normal form of its entity's name, and its key."""
+
+    version: UUID
+    item: UUID
+    entity: str
+    key: str
+
+
 class ArmReader(Protocol):
     """Active items within the scope's reach, in the namespaces of these ids; none means none."""
 
@@ -26,6 +35,6 @@ class ArmReader(Protocol):
 
     def linked(
         self, scope: Scope, namespaces: Sequence[int], names: Sequence[str], limit: int
-    ) -> tuple[Located, ...]:
+    ) -> tuple[Linked, ...]:
         """The facts about entities with these names, in normal form, that were stored last, the
         latest first."""

@@ -3,15 +3,16 @@ newest and what is linked by name is read from SQL."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from memserver.domain.items import Kind, Status, normal_name
 from memserver.domain.ports import Filter, Hit, Leg, Reader, Span, SparseEncoder, VectorIndex, View
-from memserver.domain.ports.arms import Located
+from memserver.domain.ports.arms import Linked, Located
 from memserver.domain.ports.store import PAST
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.times import TimeFrame
@@ -20,6 +21,7 @@ from memserver.services.retrieval.presets import (
     CONTEXT_SPARSE,
     DENSE,
     ENTITY,
+    NAMED,
     RECENCY,
     SPARSE,
     TASK_TYPE,
@@ -28,8 +30,9 @@ from memserver.services.retrieval.query import Candidate, Query
 
 DEPTH = 30
 """Hits an arm at least; every one is loaded from SQL, which costs more than finding it."""
-OF_SQL = frozenset({RECENCY, ENTITY})
+OF_SQL = frozenset({RECENCY, ENTITY, NAMED})
 WORDS_OF_A_NAME = 4
+_AROUND = ".,;:!?\"'“”‘’()[]"
 NAMES = 200
 """Runs of a question's words that are looked up as names of entities, at most."""
 
@@ -80,7 +83,10 @@ def looked_up(
         return found
     ids, most = [namespace.id for namespace in namespaces], depth(query)
     if ENTITY in query.preset.arms and Kind.FACT.value in query.kinds:
-        found[ENTITY] = _hits(reader.linked(scope, ids, _names(query.text), most))
+        said = Said.of(query.text)
+        linked = said.longest_names_first(reader.linked(scope, ids, said.names(), most))
+        found[ENTITY] = _hits(linked)
+        found[NAMED] = _hits([fact for fact in linked if said.names_key(fact)])
     if RECENCY in query.preset.arms:
         found[RECENCY] = _hits(reader.newest(scope, ids, query.kinds, most))
     return found
@@ -100,21 +106,53 @@ def meets(candidate: Candidate, query: Query) -> bool:
     )
 
 
-def _hits(located: Sequence[Located]) -> list[Hit]:
+def _hits(located: Sequence[Located | Linked]) -> list[Hit]:
     """There is no score but the place."""
     return [Hit(one.version, one.item, 1 / rank) for rank, one in enumerate(located, 1)]
 
 
-def _names(question: str) -> list[str]:
-    """The runs of a question's words, each of which may be an entity's name."""
-    words = [word.strip(".,;:!?\"'“”‘’()[]") for word in normal_name(question).split()]
-    plain = [word.removesuffix("'s").removesuffix("’s") for word in words]
-    names: dict[str, None] = {}
-    for size in range(1, WORDS_OF_A_NAME + 1):
-        for start in range(len(plain) - size + 1):
-            run = [*words[start : start + size - 1], plain[start + size - 1]]
-            names[" ".join(run)] = None
-    return list(names)[:NAMES]
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A question's words: as they stand there, and without the punctuation around each."""
+
+    words: tuple[str, ...]
+    plain: tuple[str, ...]
+
+    @classmethod
+    def of(cls, question: str) -> Self:
+        words = tuple(normal_name(question).split())
+        return cls(words, tuple(map(_bare, words)))
+
+    def names(self) -> list[str]:
+        """The runs of words, each of which may be an entity's name. Punctuation inside of a name
+        ("Ana B. Chen") belongs to it, and may not."""
+        names: dict[str, None] = {}
+        for size in range(1, WORDS_OF_A_NAME + 1):
+            for start in range(len(self.words) - size + 1):
+                last = start + size - 1
+                for words in (self.words, self.plain):
+                    inner = words[start:last]
+                    first = [word.lstrip(_AROUND) for word in inner[:1]]
+                    names[" ".join([*first, *inner[1:], self._ending(last)])] = None
+        return list(names)[:NAMES]
+
+    def names_key(self, fact: Linked) -> bool:
+        """Whether the fact's key stands in the question, as words in a row."""
+        key = tuple(map(_bare, normal_name(fact.key).replace("_", " ").split()))
+        starts = range(len(self.plain) - len(key) + 1)
+        return bool(key) and any(self.plain[at : at + len(key)] == key for at in starts)
+
+    def longest_names_first(self, facts: Sequence[Linked]) -> list[Linked]:
+        """Who says "Ana B. Chen" means neither "Ana" nor "Chen". Stable."""
+        return sorted(facts, key=lambda fact: -len(fact.entity.split()))
+
+    def _ending(self, at: int) -> str:
+        word = self.plain[at]
+        return word.removesuffix("'s").removesuffix("’s")
+
+
+def _bare(word: str) -> str:
+    return word.strip(_AROUND)
 
 
 def _span(frame: TimeFrame) -> Span:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from memserver.domain.ports import Hit
-from memserver.services.retrieval.presets import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, SPARSE
+from memserver.services.retrieval.presets import CONTEXT_DENSE, CONTEXT_SPARSE, DENSE, NAMED, SPARSE
 from memserver.services.retrieval.query import Standing
 
 SMOOTHING = 60
@@ -12,6 +12,10 @@ POOL = 60
 """Documents that a retrieve over conversations loads and ranks at most, or `PER_PLACE` times as
 many as it hands out."""
 PER_PLACE = 3
+
+WEIGHTS: Mapping[str, float] = {NAMED: 3.0}
+"""A fact that the question names by entity and key is what it asks for, however many others read
+like it: it counts for more than first places in both of the index's arms."""
 
 _ONE_SEARCH = {CONTEXT_DENSE: DENSE, CONTEXT_SPARSE: SPARSE}
 
@@ -28,12 +32,12 @@ def standings(found: Mapping[str, Sequence[Hit]]) -> dict[UUID, dict[str, Standi
 def reciprocal_rank(arms: Mapping[str, Standing]) -> float:
     """Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009, k = 60): raw scores of
     different arms are never compared. Of the two views of a document the better one counts, so
-    that what has no context is at no disadvantage."""
+    that what has no context is at no disadvantage. `WEIGHTS` says which arms count for more."""
     best: dict[str, int] = {}
     for arm, standing in arms.items():
         search = _ONE_SEARCH.get(arm, arm)
         best[search] = min(standing.rank, best.get(search, standing.rank))
-    return sum(1.0 / (SMOOTHING + rank) for rank in best.values())
+    return sum(WEIGHTS.get(arm, 1.0) / (SMOOTHING + rank) for arm, rank in best.items())
 
 
 def pooled(

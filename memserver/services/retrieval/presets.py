@@ -10,7 +10,7 @@ from memserver.domain.policy.features import KINDS
 
 DENSE, SPARSE, TASK_TYPE = "dense", "sparse", "task_type"
 CONTEXT_DENSE, CONTEXT_SPARSE = "context_dense", "context_sparse"
-RECENCY, ENTITY = "recency", "entity"
+RECENCY, ENTITY, NAMED = "recency", "entity", "named"
 
 MemoryClass = Literal["episodic", "semantic", "experiential"]
 """What happened, what is so, and how to do things."""

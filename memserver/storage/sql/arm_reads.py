@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from memserver.domain.items import Status
-from memserver.domain.ports.arms import Located
+from memserver.domain.ports.arms import Linked, Located
 from memserver.domain.scope import Scope
 from memserver.storage.sql.reach import visible
 from memserver.storage.sql.tables import ITEM, VERSION
@@ -52,11 +52,17 @@ class ArmReads(View):
 
     def linked(
         self, scope: Scope, namespaces: Sequence[int], names: Sequence[str], limit: int
-    ) -> tuple[Located, ...]:
-        found: list[tuple[int, UUID, UUID]] = []
+    ) -> tuple[Linked, ...]:
+        found: list[tuple[int, Linked]] = []
         for some in chunks(names):
             query = (
-                select(VERSION.c.position, VERSION.c.id, VERSION.c.item_id)
+                select(
+                    VERSION.c.position,
+                    VERSION.c.id,
+                    VERSION.c.item_id,
+                    VERSION.c.entity,
+                    VERSION.c.body,
+                )
                 .where(
                     VERSION.c.namespace_id.in_(namespaces),
                     VERSION.c.entity.in_(some),
@@ -65,16 +71,17 @@ class ArmReads(View):
                 .order_by(VERSION.c.position.desc(), VERSION.c.id.desc())
                 .limit(LOOKED_AT * limit)
             )
-            found += [tuple(row) for row in self._all(query)]
+            found += [
+                (row.position, Linked(row.id, row.item_id, row.entity, row.body["key"]))
+                for row in self._all(query)
+            ]
         found.sort(reverse=True)
         heads: set[UUID] = set()
-        for some_items in chunks(item for _, _, item in found):
+        for some_items in chunks(fact.item for _, fact in found):
             active = select(ITEM.c.head).where(
                 ITEM.c.id.in_(some_items),
                 ITEM.c.status == Status.ACTIVE.value,
                 visible(scope, ITEM.c.tenant_id, ITEM.c.namespace_id),
             )
             heads.update(row.head for row in self._all(active))
-        return tuple(Located(version, item) for _, version, item in found if version in heads)[
-            :limit
-        ]
+        return tuple(fact for _, fact in found if fact.version in heads)[:limit]
