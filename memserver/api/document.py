@@ -3,37 +3,45 @@
 from typing import Any
 
 from fastapi import FastAPI
+from pydantic.json_schema import models_json_schema
 
 from memserver.api import problems
 from memserver.wire.access import Problem
 
+SCHEMAS = "#/components/schemas/"
+PROBLEM = {"$ref": f"{SCHEMAS}{Problem.__name__}"}
+
 REFUSALS = (400, 401, 403, 404, 409, 413, 422, 429, 503)
+# Their schema is put in below: a `model` here would be built anew for each of them on each route,
+# which is most of what a server's start would take.
 RESPONSES: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": problems.TITLES[status]} for status in REFUSALS
+    status: {
+        "description": problems.TITLES[status],
+        "content": {"application/problem+json": {"schema": PROBLEM}},
+    }
+    for status in REFUSALS
 }
 """What any route may answer instead of what was asked for."""
 
-PROBLEM = {"$ref": "#/components/schemas/Problem"}
 NOT_YET = "Stored, and not searchable yet"
 
 
 class DocumentedApi(FastAPI):
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            for routes in super().openapi()["paths"].values():
+            document = super().openapi()
+            _add_problem(document["components"])
+            for routes in document["paths"].values():
                 for route in routes.values():
-                    _name_problems(route["responses"])
                     _add_not_yet(route)
         assert self.openapi_schema is not None
         return self.openapi_schema
 
 
-def _name_problems(responses: dict[str, Any]) -> None:
-    """FastAPI gives every model the media type of the route."""
-    for response in responses.values():
-        content = response.get("content", {})
-        if content.get("application/json", {}).get("schema") == PROBLEM:
-            response["content"] = {"application/problem+json": content["application/json"]}
+def _add_problem(components: dict[str, Any]) -> None:
+    """The schemas stay in the order of their names."""
+    _, made = models_json_schema([(Problem, "serialization")], ref_template=SCHEMAS + "{model}")
+    components["schemas"] = dict(sorted((components["schemas"] | made["$defs"]).items()))
 
 
 def _add_not_yet(route: dict[str, Any]) -> None:
