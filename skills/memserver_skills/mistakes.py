@@ -54,11 +54,12 @@ class _Cluster:
 
 def distil_mistakes(runs: Sequence[Trajectory]) -> list[Proposal]:
     """Rules, those that most runs speak for first."""
-    rules = [*_told(runs), *_recurring(slotted(runs))]
+    rules = [*told_mistakes(runs), *_recurring(slotted(runs))]
     return sorted(rules, key=lambda rule: (-rule.metadata["runs"], rule.signature))
 
 
-def _told(runs: Sequence[Trajectory]) -> Iterable[Proposal]:
+def told_mistakes(runs: Sequence[Trajectory]) -> Iterable[Proposal]:
+    """The mistakes that runs were told to have made, where enough tell of them."""
     ordered = sorted(runs, key=lambda run: (run.created_at, run.id.int))
     tellings = [_telling(run, text) for run in ordered for text in run.mistakes if text.strip()]
     needed = COMMON if sum(bool(run.mistakes) for run in ordered) >= FEW_RUNS else 1
