@@ -82,6 +82,11 @@ def _next_seen(run: Trajectory, position: int) -> str:
     return later[0].observation if later and len(later[0].observation) <= SHORT else ""
 
 
+def put_in_slots(text: str, values: Mapping[str, str]) -> str:
+    """The text in one line, with every value replaced by its slot."""
+    return _slotter(values, Grammar(frozenset(), frozenset(), frozenset()))(text)
+
+
 def _slotter(values: Mapping[str, str], grammar: Grammar) -> Callable[[str], str]:
     """A function that puts a text in one line with every value replaced by its slot, and without
     the numbers that only tell instances apart. What only looks like a slot gets other brackets."""
