@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from memserver.domain.trajectories import Step, Trajectory
 from memserver_skills.words import forms, one_line, stems
@@ -32,7 +33,7 @@ class Answer:
 
 def answers(steps: Sequence[Step], *, success: bool = False) -> Iterator[Answer]:
     """Every action with what was seen next; what ends a success was worth something."""
-    for place, (step, following) in enumerate(zip(steps, steps[1:], strict=False)):
+    for place, (step, following) in enumerate(pairwise(steps)):
         if step.action.strip() and following.observation.strip():
             last = place + 2 == len(steps)
             yield Answer(
