@@ -231,6 +231,11 @@ class Memory:
     tools = _asks(calls.tools.tools)
     call_tool = _asks(calls.tools.call_tool)
 
+    # --- the library ---------------------------------------------------------------------
+
+    worth = _asks(calls.library.worth)
+    run_credit = _asks(calls.library.run_credit)
+
     # --- long work -----------------------------------------------------------------------
 
     distill = _asks(calls.long_work.distill)

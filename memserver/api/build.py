@@ -25,6 +25,7 @@ from memserver.api.routes import (
     guardrails,
     health,
     items,
+    library,
     metrics,
     models,
     namespace_settings,
@@ -45,6 +46,7 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 V1 = "/v1"
 UNDER_V1 = (
+    library,  # before the items, since its paths have a word where theirs have an id
     trajectories,
     items,
     writing,

@@ -63,6 +63,7 @@ from memserver.services.text_likeness import TextLikeness
 from memserver.services.tools.offered import memory_tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
+from memserver.services.valuing import Valuing
 from memserver.services.version_vectors import VersionVectors, vector_names
 from memserver.services.writing.deciding import Deciding
 from memserver.services.writing.recalled import Handed
@@ -301,6 +302,7 @@ class Server:
             overview=Overviewing(store),
             housekeeping=housekeeping,
             settling=Settling(store, access),
+            valuing=Valuing(store),
             distilling=Distilling(operations),
             consolidating=consolidating,
             reindexing=Reindexing(operations, access),

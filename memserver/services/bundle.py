@@ -36,6 +36,7 @@ from memserver.services.sessions.recording import Recording
 from memserver.services.tools.calling import Tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
+from memserver.services.valuing import Valuing
 from memserver.services.writing.writing import Writing
 
 
@@ -58,6 +59,7 @@ class Services:
     overview: Overviewing
     housekeeping: Housekeeping
     settling: Settling
+    valuing: Valuing
     distilling: Distilling
     consolidating: Consolidating
     reindexing: Reindexing

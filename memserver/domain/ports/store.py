@@ -20,6 +20,7 @@ from memserver.domain.ports.corpus import CorpusReader
 from memserver.domain.ports.entities import EntityReader
 from memserver.domain.ports.index import NEVER
 from memserver.domain.ports.keeping import KeepingReader
+from memserver.domain.ports.library import LibraryReader
 from memserver.domain.ports.model_use import ModelUseReads, ModelUseWrites
 from memserver.domain.ports.paging import Page, PageRequest
 from memserver.domain.ports.privacy import (
@@ -148,6 +149,7 @@ class Reader(
     ArmReader,
     EntityReader,
     KeepingReader,
+    LibraryReader,
     ModelUseReads,
     PrivacyReader,
     SessionReader,

@@ -22,8 +22,8 @@ from memserver.domain.scope import Scope
 from memserver.services.exporting.rewards import Rewarded, rewards_of
 from memserver.services.exporting.splits import Split, split_of
 from memserver.services.policies.serving import Scorers
-from memserver.services.retrieval.gates import never_helps
 from memserver.services.version_vectors import STORED_AS, VersionVectors
+from memserver_skills.beliefs.gates import never_helps
 
 Floats = npt.NDArray[np.float64]
 Singles = npt.NDArray[np.float32]

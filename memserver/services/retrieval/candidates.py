@@ -14,6 +14,7 @@ from memserver.domain.trajectories import Trajectory
 from memserver.services.retrieval.fusion import reciprocal_rank
 from memserver.services.retrieval.query import TRAJECTORY, Candidate, Standing
 from memserver.services.version_vectors import text_of_run
+from memserver_skills.beliefs.gates import in_context
 from memserver_skills.grounding import fill, ground
 
 SOURCE_SUCCESS_RATE = "source_success_rate"
@@ -26,13 +27,14 @@ def load(
     goal: str,
     *,
     frame: TimeFrame | None = None,
+    context: str | None = None,
 ) -> list[Candidate]:
     """What was placed by arms and still exists in the scope's reach, best fused first, ties by id.
 
     A hit whose row is gone is dropped: SQL is the truth. So that an item is found at every moment
     of its life, one that the index still has by an earlier version comes with its present one;
     where a `frame` asks about other times, each version comes for itself, as it was known then.
-    Skills that fit the goal are grounded to it.
+    Skills that fit the goal are grounded to it. `context` is the type of task that is at hand.
     """
     versions = reader.entries_by_version(scope, list(placed))
     heads = (
@@ -45,8 +47,14 @@ def load(
     runs = reader.trajectories_by_id(scope, runs_found) if runs_found else {}
     beliefs = reader.beliefs(scope, list(entries))
     candidates = [
-        of_entry(
-            head, placed[document], total(head.version.id, beliefs.get(head.version.id, ())), goal
+        replace(
+            of_entry(
+                head,
+                placed[document],
+                total(head.version.id, beliefs.get(head.version.id, ())),
+                goal,
+            ),
+            here=in_context(beliefs.get(head.version.id, ()), context),
         )
         for document, head in heads.items()
     ]

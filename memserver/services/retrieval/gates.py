@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from memserver.domain.evidence import GATE_FROM_OUTCOMES
 from memserver.domain.items import Status
 from memserver.domain.times import TimeFrame
 from memserver.services.retrieval.query import TRAJECTORY, Candidate
-
-LOWEST_BOUND = 0.1
+from memserver_skills.beliefs.gates import never_helps
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +54,9 @@ def _of_excluded_task(candidate: Candidate, at: Circumstances) -> bool:
 
 
 def _never_helps(candidate: Candidate, at: Circumstances) -> bool:
-    """The lower bound counts only from a few outcomes on, so that new items get a chance."""
-    return at.by_belief and never_helps(candidate.belief.outcomes, candidate.belief.lower_bound)
-
-
-def never_helps(outcomes: float, lower_bound: float) -> bool:
-    return outcomes >= GATE_FROM_OUTCOMES and lower_bound < LOWEST_BOUND
+    """By the type of task at hand once enough is known of that, by all together before."""
+    belief = candidate.here or candidate.belief
+    return at.by_belief and never_helps(belief.outcomes, belief.lower_bound)
 
 
 def _stems_only_from(candidate: Candidate, runs: frozenset[UUID]) -> bool:

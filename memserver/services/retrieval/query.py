@@ -60,7 +60,8 @@ class Candidate:
     `indexed` is the text whose vector the index holds, before any slot was filled. `parts` says
     what a rerank made of it, in plain words; `decay` is what time has left of its standing; `worth`
     is the built-in policy's score, decay and all, where something else than arms and outcomes has
-    set it."""
+    set it. `here` is what is believed of it in the context that was asked for, once enough is known
+    of that."""
 
     document: UUID
     id: UUID
@@ -86,6 +87,7 @@ class Candidate:
     decay: float = 1.0
     parts: Mapping[str, float] = field(default_factory=dict)
     worth: float | None = None
+    here: Belief | None = None
 
     @property
     def memory(self) -> MemoryClass:

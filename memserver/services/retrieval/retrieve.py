@@ -147,7 +147,12 @@ class Retrieve:
         return [
             candidate
             for candidate in candidates.load(
-                reader, asked.scope, placed, query.text, frame=query.frame
+                reader,
+                asked.scope,
+                placed,
+                query.text,
+                frame=query.frame,
+                context=query.task_type,
             )
             if arms.meets(candidate, query)
         ]

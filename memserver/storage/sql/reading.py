@@ -9,6 +9,7 @@ from memserver.storage.sql.evidence_reads import EvidenceReads
 from memserver.storage.sql.history_reads import HistoryReads
 from memserver.storage.sql.index_reads import IndexReads
 from memserver.storage.sql.keeping_reads import KeepingReads
+from memserver.storage.sql.library_reads import LibraryReads
 from memserver.storage.sql.log_reads import LogReads
 from memserver.storage.sql.model_use_rows import ModelUseReads
 from memserver.storage.sql.policy_reads import PolicyReads
@@ -22,6 +23,7 @@ class SqlReader(
     HistoryReads,
     CorpusReads,
     EvidenceReads,
+    LibraryReads,
     DecisionReads,
     PolicyReads,
     ArmReads,

@@ -1,0 +1,1 @@
+"""What a skill is worth by the outcomes it had: folds over evidence, and rewards made of them."""
