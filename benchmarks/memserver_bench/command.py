@@ -18,11 +18,13 @@ from memserver_bench import (
     stream,
     worlds,
 )
+from memserver_bench.distill import command as distill
 from memserver_bench.trust import command as trust
 
 Benchmark = Callable[[Sequence[str]], Iterable[Mapping[str, object]]]
 
 BENCHMARKS: dict[str, Benchmark] = {
+    "distill": distill.command,
     "export": export.command,
     "fleet": fleet.command,
     "ingest": ingest.command,
