@@ -190,6 +190,8 @@ class Memory:
     retrieve = _asks(calls.retrieval.retrieve)
     grep = _asks(calls.retrieval.grep)
     feedback = _asks(calls.retrieval.feedback)
+    guide = _asks(calls.learned.guide)
+    similar_cases = _asks(calls.learned.similar_cases)
 
     # --- preferences -----------------------------------------------------------------------
 

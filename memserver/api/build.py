@@ -25,6 +25,7 @@ from memserver.api.routes import (
     guardrails,
     health,
     items,
+    learned,
     library,
     metrics,
     models,
@@ -49,6 +50,7 @@ UNDER_V1 = (
     library,  # before the items, since its paths have a word where theirs have an id
     trajectories,
     items,
+    learned,
     writing,
     retrieval,
     grep,

@@ -34,6 +34,7 @@ from memserver.services.forgetting import Forgetting
 from memserver.services.gate import Gate
 from memserver.services.grepping.grep import Grepping
 from memserver.services.guarding.guarding import Guarding
+from memserver.services.guiding import Guiding
 from memserver.services.housekeeping import Housekeeping, Keeping
 from memserver.services.indexing import Indexer
 from memserver.services.model_budget import ModelBudget
@@ -59,6 +60,7 @@ from memserver.services.sessions.ending import Ending
 from memserver.services.sessions.reading import Sessions
 from memserver.services.sessions.recording import Recording
 from memserver.services.sessions.summing_up import SummingUp
+from memserver.services.similar_cases import SimilarCases
 from memserver.services.text_likeness import TextLikeness
 from memserver.services.tools.offered import memory_tools
 from memserver.services.tracing import Tracing
@@ -189,7 +191,9 @@ class Server:
         operations = OperationService(
             store=store,
             runners=[
-                DistillRunner(store, remembering, likeness=lambda: TextLikeness(encoder)),
+                DistillRunner(
+                    store, remembering, likeness=lambda: TextLikeness(encoder), asking=asking
+                ),
                 ConsolidateRunner(store, encoder, clock=utc_now, drafting=drafting),
                 ReindexRunner(indexer),
                 EraseRunner(
@@ -303,7 +307,7 @@ class Server:
             housekeeping=housekeeping,
             settling=Settling(store, access),
             valuing=Valuing(store),
-            distilling=Distilling(operations),
+            distilling=Distilling(operations, has_model=asking is not None),
             consolidating=consolidating,
             reindexing=Reindexing(operations, access),
             changing=Changing(store),
@@ -314,6 +318,8 @@ class Server:
                 encoder=encoder.fingerprint,
             ),
             operations=operations,
+            guiding=Guiding(remembering),
+            similar_cases=SimilarCases(store, access, encoder, vectors, clock=utc_now),
             indexer=indexer,
             gate=gate,
             backing_up=backing_up,

@@ -15,6 +15,7 @@ from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
 from memserver.services.grepping.grep import Grepping
 from memserver.services.guarding.guarding import Guarding
+from memserver.services.guiding import Guiding
 from memserver.services.housekeeping import Housekeeping
 from memserver.services.indexing import Indexer
 from memserver.services.model_budget import ModelBudget
@@ -33,6 +34,7 @@ from memserver.services.retrieval.retrieve import Retrieve
 from memserver.services.sessions.ending import Ending
 from memserver.services.sessions.reading import Sessions
 from memserver.services.sessions.recording import Recording
+from memserver.services.similar_cases import SimilarCases
 from memserver.services.tools.calling import Tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
@@ -77,4 +79,6 @@ class Services:
     model_budget: ModelBudget
     preferring: Preferring
     guarding: Guarding
+    guiding: Guiding
+    similar_cases: SimilarCases
     asking: Asking | None = None
