@@ -19,6 +19,9 @@ def distill(
     method: Annotated[
         list[str] | None, typer.Option("--method", help="Only this one; may be repeated.")
     ] = None,
+    by_model: Annotated[
+        bool, typer.Option("--by-model", help="The chat model words what is new.")
+    ] = False,
     wait: Wait = True,
     timeout: Timeout = WAIT_SECONDS,
     url: Url = None,
@@ -30,6 +33,7 @@ def distill(
         operation = memory.distill(
             namespace=namespace,
             methods=method or None,
+            words="model" if by_model else None,
             wait=wait,
             timeout=timeout,
             on_progress=seen,

@@ -1,8 +1,9 @@
 """The verb distill: what the runs of a namespace teach, kept as items."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -13,12 +14,14 @@ from memserver.domain.operations import Operation
 from memserver.domain.ports import Store, TrajectoryFilter, Writer
 from memserver.domain.scope import Namespace, Role, Scope
 from memserver.domain.trajectories import Trajectory
+from memserver.services.asking import Asking
 from memserver.services.operation_runner import Effect, Outcome
 from memserver.services.operations import OperationService
 from memserver.services.paging import every
 from memserver.services.rated import rated_items
 from memserver.services.remembering import Content, Remembering
 from memserver.services.retrieval.candidates import SOURCE_SUCCESS_RATE
+from memserver.services.wording import Worded, Wording, as_worded
 from memserver_skills.distillers import DISTILLERS, USUAL
 from memserver_skills.experience import Alike, Experience, alike_by_words
 from memserver_skills.proposals import Proposal
@@ -33,29 +36,56 @@ class UnknownMethod(Invalid):
         )
 
 
+class NoChatModel(Invalid):
+    code = "no_chat_model"
+
+    def __init__(self) -> None:
+        super().__init__("No chat model is configured that could word what is distilled.")
+
+
+class Words(StrEnum):
+    """Whose words the items get: the rules' own, or a chat model's where these say the same."""
+
+    RULES = "rules"
+    MODEL = "model"
+
+
 class Distilling:
     """What the API asks for. The work itself is `DistillRunner`'s."""
 
-    def __init__(self, operations: OperationService) -> None:
+    def __init__(self, operations: OperationService, *, has_model: bool = False) -> None:
         self._operations = operations
+        self._has_model = has_model
 
     def request(
-        self, tx: Writer, scope: Scope, namespace: Namespace, *, methods: Sequence[str] | None
+        self,
+        tx: Writer,
+        scope: Scope,
+        namespace: Namespace,
+        *,
+        methods: Sequence[str] | None,
+        words: Words = Words.RULES,
     ) -> Operation:
         """Asks for a distillation by the named methods; by the usual ones where none is named."""
+        if words is Words.MODEL and not self._has_model:
+            raise NoChatModel
         for method in methods or ():
             if method not in DISTILLERS:
                 raise UnknownMethod(method)
         chosen = list(dict.fromkeys(methods or USUAL))
+        params: dict[str, Any] = {"methods": chosen}
+        if words is Words.MODEL:
+            params["words"] = words.value
         return self._operations.request(
-            tx, scope, verb=Verb.DISTILL, namespace=namespace, params={"methods": chosen}
+            tx, scope, verb=Verb.DISTILL, namespace=namespace, params=params
         )
 
 
 class DistillRunner:
     """One step a method. Distilling the same runs again changes nothing; more runs give new
     versions of the items that they bear on. What people took away stays away, and what they
-    rewrote stays as they wrote it."""
+    rewrote stays as they wrote it; what a model reworded keeps its words while the rules say the
+    same."""
 
     verb = Verb.DISTILL.value
 
@@ -65,10 +95,12 @@ class DistillRunner:
         remembering: Remembering,
         *,
         likeness: Callable[[], Alike] = lambda: alike_by_words,
+        asking: Asking | None = None,
     ) -> None:
         self._store = store
         self._remembering = remembering
         self._likeness = likeness
+        self._wording = None if asking is None else Wording(asking)
 
     def steps(self, operation: Operation) -> tuple[str, ...]:
         return tuple(operation.params["methods"])
@@ -77,15 +109,16 @@ class DistillRunner:
         scope = scope_of(operation)
         experience = self._experience(scope, operation.namespace)
         runs = experience.runs
-        proposals = DISTILLERS[step](experience)
+        worded = self._worded(operation, scope, DISTILLERS[step](experience), runs)
+        proposals = worded.proposals
+        by_model = worded.report() if _words(operation) is Words.MODEL else {}
         rates = _success(runs)
         subjects = {run.id: run.subject for run in runs}
 
         def effect(tx: Writer) -> Outcome:
             rows = self._rows(tx, scope, operation.namespace, proposals, rates, subjects)
-            report = {
-                step: {"runs": len(runs), "proposed": len(proposals), "written": rows.written}
-            }
+            told = {"runs": len(runs), "proposed": len(proposals), "written": rows.written}
+            report = {step: {**told, **by_model}}
             if not rows.rows:
                 return Outcome(report=report, note=step)
             change = tx.apply(
@@ -109,6 +142,21 @@ class DistillRunner:
             runs = list(every(lambda page: reader.trajectories(scope, where, page)))
             return Experience(runs, rated_items(reader, scope, namespace), self._likeness())
 
+    def _worded(
+        self,
+        operation: Operation,
+        scope: Scope,
+        proposals: Sequence[Proposal],
+        runs: Sequence[Trajectory],
+    ) -> Worded:
+        namespace = operation.namespace
+        with self._store.reading() as reader:
+            known = reader.items_by_id(scope, _all_names(namespace, proposals))
+        placed = [(one.proposal, one.known) for one in _places(namespace, proposals, known)]
+        if self._wording is None or _words(operation) is Words.RULES:
+            return Worded(tuple(as_worded(one, entry) or one for one, entry in placed))
+        return self._wording.word(operation.tenant, placed, {run.id: run for run in runs})
+
     def _rows(
         self,
         tx: Writer,
@@ -118,22 +166,15 @@ class DistillRunner:
         success: Mapping[UUID, bool],
         subjects: Mapping[UUID, str | None],
     ) -> "Rows":
-        names = {name for one in proposals for name in _names(namespace, one)}
-        known = tx.items_by_id(scope, list(names))
-        claimed: set[UUID] = set()
+        known = tx.items_by_id(scope, _all_names(namespace, proposals))
         rows = Rows()
-        for proposal in proposals:
+        for place in _places(namespace, proposals, known):
+            proposal = place.proposal
             content = replace(_content(proposal, success), subject=_shared(proposal, subjects))
-            mine = [n for n in _names(namespace, proposal) if n in known and n not in claimed]
-            if mine:
-                claimed.add(mine[0])
-                rows.add(self._changed(tx, scope, known[mine[0]], content))
+            if place.known is not None:
+                rows.add(self._changed(tx, scope, place.known, content))
                 continue
-            item_id = _names(namespace, proposal)[0]
-            if item_id in claimed:
-                continue
-            claimed.add(item_id)
-            entry = self._remembering.first_version(item_id, namespace, proposal.kind, content)
+            entry = self._remembering.first_version(place.item, namespace, proposal.kind, content)
             rows.add((entry.version, entry.item))
         return rows
 
@@ -167,6 +208,36 @@ class Rows:
 def scope_of(operation: Operation) -> Scope:
     """What an operation may reach: its own namespace, in the name of whoever asked for it."""
     return Scope(operation.tenant, operation.requested_by, Role.WRITER, (operation.namespace.path,))
+
+
+def _words(operation: Operation) -> Words:
+    return Words(operation.params.get("words", Words.RULES))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A proposal with the item that it is a version of; `item` is the id of what is new."""
+
+    proposal: Proposal
+    item: UUID
+    known: Entry | None = None
+
+
+def _places(
+    namespace: Namespace, proposals: Sequence[Proposal], known: Mapping[UUID, Entry]
+) -> Iterator[_Place]:
+    """Where each proposal goes, every item to one of them; what has no place is left out."""
+    claimed: set[UUID] = set()
+    for proposal in proposals:
+        names = _names(namespace, proposal)
+        item = next((n for n in names if n in known and n not in claimed), names[0])
+        if item not in claimed:
+            claimed.add(item)
+            yield _Place(proposal, item, known.get(item))
+
+
+def _all_names(namespace: Namespace, proposals: Sequence[Proposal]) -> list[UUID]:
+    return list({name for one in proposals for name in _names(namespace, one)})
 
 
 def _names(namespace: Namespace, proposal: Proposal) -> list[UUID]:

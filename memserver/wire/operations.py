@@ -10,10 +10,12 @@ from memserver.wire.base import Model, NamespacePath, Receipt, ShortText
 
 class Distill(Model):
     """Turn a namespace's runs into items. `methods` defaults to the usual ones (workflows, hints,
-    mistakes)."""
+    mistakes). With `words` "model" the chat model words what is new, where its words say the
+    same."""
 
     namespace: NamespacePath
     methods: Annotated[list[ShortText], Field(min_length=1, max_length=50)] | None = None
+    words: Literal["rules", "model"] = "rules"
 
 
 class Consolidate(Model):

@@ -81,8 +81,9 @@ def _clusters(tellings: Sequence[_Telling]) -> list[_Cluster]:
     by_word: dict[str, list[int]] = defaultdict(list)
     for telling in tellings:
         shared = Counter(place for word in telling.words for place in by_word[word])
+        size = len(telling.words)
         ranked = [
-            (common / len(telling.words | clusters[place].first.words), -place)
+            (common / (size + len(clusters[place].first.words) - common), -place)
             for place, common in shared.items()
         ]
         overlap, place = max(ranked, default=(0.0, 0))

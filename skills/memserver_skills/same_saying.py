@@ -5,13 +5,14 @@ from functools import lru_cache
 
 from memserver_skills.experience import Alike
 from memserver_skills.statements import ideas, within
+from memserver_skills.words import FUNCTION_WORDS
 
 ALIKE = 0.85
 """EvolveR's threshold. Likeness alone is no proof: "take the key" and "leave the key" are alike."""
 
 _NAME = re.compile(
     r"\{[a-z][a-z0-9_]*\}"  # a slot
-    r"|(?<=[\w,;:’')\]] )[^\W\d_a-z]\w*"  # a capital within a sentence
+    r"|(?<=[\w,;’')\]] )[^\W\d_a-z]\w*"  # a capital within a sentence
     r"|\w*\d[\w.:/-]*"  # a number, or a word with one
     r"|[\w-]+(?:[_/@.\\][\w-]+)+"  # a path, an address, an identifier
     r"|[“\"][^”\"]+[”\"]"  # a quotation
@@ -21,7 +22,8 @@ _NAME = re.compile(
 @lru_cache(maxsize=8_192)
 def names_in(text: str) -> frozenset[str]:
     """What a text names in so many letters: slots, numbers, names, identifiers, quotations."""
-    return frozenset(found.group().strip(".,;:'’").casefold() for found in _NAME.finditer(text))
+    found = (match.group().strip(".,;:'’").casefold() for match in _NAME.finditer(text))
+    return frozenset(name for name in found if name not in FUNCTION_WORDS)
 
 
 def confirmed(left: str, right: str) -> bool:

@@ -1,6 +1,7 @@
 """Long work: begun, followed, cancelled, tried again."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from memserver.wire.base import Page
 from memserver.wire.operations import Consolidate, Distill, Operation
@@ -13,14 +14,16 @@ def distill(
     *,
     namespace: str,
     methods: Sequence[str] | None = None,
+    words: Literal["rules", "model"] | None = None,
     wait: bool = False,
     timeout: float = WAIT_SECONDS,
     on_progress: OnProgress | None = None,
 ) -> Steps[Operation]:
     """Turns a namespace's runs into skills, hints and rules, in one change a method: the
-    report's `changes` lists them, `change_id` is the last. With `wait` it returns when that is
-    done, and raises OperationFailed or, after `timeout` seconds, OperationTimeout."""
-    asked_for = checked(Distill, namespace=namespace, methods=methods)
+    report's `changes` lists them, `change_id` is the last. With `words="model"` the server's chat
+    model words what is new. With `wait` it returns when that is done, and raises OperationFailed
+    or, after `timeout` seconds, OperationTimeout."""
+    asked_for = checked(Distill, namespace=namespace, methods=methods, words=words)
     call = write("POST", "/v1/distill", Operation, asked_for)
     return started(call, wait=wait, timeout=timeout, on_progress=on_progress)
 

@@ -13,6 +13,7 @@ from memserver.api import shaping
 from memserver.api.call import Call, CallDep, WriteCallDep
 from memserver.api.queries import EventQuery, OperationQuery
 from memserver.domain.operations import State
+from memserver.services.distilling import Words
 from memserver.wire.base import Page
 from memserver.wire.operations import Consolidate, Distill, Operation
 
@@ -28,7 +29,9 @@ async def distill(sent: Distill, call: WriteCallDep) -> Response:
     namespace = await call.writable(sent.namespace)
     return await call.write(
         lambda tx: shaping.operation(
-            call.services.distilling.request(tx, call.scope, namespace, methods=sent.methods)
+            call.services.distilling.request(
+                tx, call.scope, namespace, methods=sent.methods, words=Words(sent.words)
+            )
         ),
         status=202,
     )
