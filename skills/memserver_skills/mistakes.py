@@ -58,11 +58,13 @@ def distil_mistakes(runs: Sequence[Trajectory]) -> list[Proposal]:
     return sorted(rules, key=lambda rule: (-rule.metadata["runs"], rule.signature))
 
 
-def told_mistakes(runs: Sequence[Trajectory]) -> Iterable[Proposal]:
-    """The mistakes that runs were told to have made, where enough tell of them."""
+def told_mistakes(runs: Sequence[Trajectory], *, at_least: int | None = None) -> Iterable[Proposal]:
+    """The mistakes that `at_least` so many runs were told to have made; where it is not said, as
+    many as make a mistake common among that many runs."""
     ordered = sorted(runs, key=lambda run: (run.created_at, run.id.int))
     tellings = [_telling(run, text) for run in ordered for text in run.mistakes if text.strip()]
-    needed = COMMON if sum(bool(run.mistakes) for run in ordered) >= FEW_RUNS else 1
+    few = sum(bool(run.mistakes) for run in ordered) < FEW_RUNS
+    needed = at_least or (1 if few else COMMON)
     for cluster in _clusters(tellings):
         if len(cluster.runs) >= needed:
             yield _propose_told(cluster)

@@ -25,7 +25,10 @@ NAMES = "names"
 """Under this key a version's metadata keeps the signatures that the principle is known by, those
 of what was merged into it among them."""
 
-PER_KIND = 8
+DECISIVE = 4
+ORDERS = 8
+WARNINGS = 8
+"""Of one kind of task at most."""
 TITLE = 100
 WHEN = 160
 _LED = re.compile(r"^when(?:ever)?\s+", re.IGNORECASE)
@@ -95,7 +98,7 @@ def distil_principles(experience: Experience) -> list[Proposal]:
 
 def _of_kind(kind: TaskKind) -> list[Principle]:
     about = shorten(kind.template, WHEN)
-    guiding = [
+    decisive = [
         _principle(
             kind,
             Stance.GUIDING,
@@ -104,9 +107,9 @@ def _of_kind(kind: TaskKind) -> list[Principle]:
             says=f"{line}. Runs that succeeded did so, runs that failed did not.",
             sources=sources_of([line], kind.good),
         )
-        for line in kind.decisive
+        for line in kind.decisive[:DECISIVE]
     ]
-    guiding += [
+    orders = [
         _principle(
             kind,
             Stance.GUIDING,
@@ -115,9 +118,9 @@ def _of_kind(kind: TaskKind) -> list[Principle]:
             says=f"{order.first} before {order.then}.",
             sources=sources_of([order.first, order.then], kind.good),
         )
-        for order in kind.orders
+        for order in kind.orders[:ORDERS]
     ]
-    cautionary = [
+    warnings = [
         _principle(
             kind,
             Stance.CAUTIONARY,
@@ -126,9 +129,9 @@ def _of_kind(kind: TaskKind) -> list[Principle]:
             says=f"do not {line}. Runs that failed did so, no run that succeeded did.",
             sources=sources_of([line], runs),
         )
-        for line, runs in kind.often_wrong().items()
+        for line, runs in list(kind.often_wrong().items())[:WARNINGS]
     ]
-    return guiding[:PER_KIND] + cautionary[:PER_KIND]
+    return decisive + orders + warnings
 
 
 def _principle(

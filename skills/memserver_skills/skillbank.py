@@ -97,7 +97,7 @@ def _of_failures(kind: TaskKind, recursion: Recursion) -> list[Proposal]:
 
 
 def _told(kind: TaskKind, failures: Sequence[Slotted]) -> Iterable[Proposal]:
-    for told in told_mistakes([run.run for run in failures]):
+    for told in told_mistakes([run.run for run in failures], at_least=1):
         assert isinstance(told.body, RuleBody)
         yield _skill(
             Section.TASK_SPECIFIC,
