@@ -79,6 +79,7 @@ def _of_field(
         yield "it denies what was not denied, or the other way round"
     elif name != TITLE:
         yield from _named("no longer denied", _denied(before) - _denied(after))
+        yield from _named("denied now", _denied(after) - _denied(before))
 
 
 def _named(what: str, lost: Iterable[str]) -> Iterable[str]:
