@@ -237,6 +237,7 @@ class Memory:
 
     worth = _asks(calls.library.worth)
     run_credit = _asks(calls.library.run_credit)
+    route = _asks(calls.library.route)
 
     # --- long work -----------------------------------------------------------------------
 

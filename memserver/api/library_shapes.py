@@ -1,9 +1,12 @@
 """Between what is asked and said of a library of skills, and the values that services go by."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
+from memserver.services.routing import Routed
 from memserver.services.valuing import ContextWorth, RunCredit, Worth
 from memserver.wire import library as wire
+from memserver_skills.routing.choosing import Scored
 
 
 def worth(found: Worth) -> wire.Worth:
@@ -27,6 +30,36 @@ def run_credit(run_id: UUID, found: RunCredit | None) -> wire.RunCredit:
         rankings=[
             wire.RankingReward(retrieval_id=retrieve, reward=reward)
             for retrieve, reward in rankings.items()
+        ],
+    )
+
+
+def route(found: Routed) -> wire.Route:
+    return wire.Route(
+        agent=found.scored[0].agent,
+        agents=[_agent(one, found.titles) for one in found.scored],
+        retrieval_id=found.retrieval_id,
+    )
+
+
+def _agent(scored: Scored, titles: Mapping[UUID, str]) -> wire.AgentScore:
+    return wire.AgentScore(
+        agent=scored.agent,
+        score=scored.score,
+        competence=scored.competence,
+        cost=scored.cost,
+        skills=[
+            wire.SkillCompetence(
+                skill=part.skill,
+                title=titles.get(part.skill, ""),
+                weight=part.weight,
+                competence=part.competence.mean,
+                outcomes=part.competence.outcomes,
+                prior=part.competence.prior,
+                prior_from=part.competence.from_,
+                cost=part.competence.cost,
+            )
+            for part in scored.parts
         ],
     )
 

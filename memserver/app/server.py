@@ -55,6 +55,7 @@ from memserver.services.reindexing import Reindexing, ReindexRunner
 from memserver.services.remembering import Remembering
 from memserver.services.restoring import Restoring
 from memserver.services.retrieval.retrieve import Retrieve
+from memserver.services.routing import Routing
 from memserver.services.scheduling import Scheduling
 from memserver.services.sessions.ending import Ending
 from memserver.services.sessions.reading import Sessions
@@ -307,6 +308,7 @@ class Server:
             housekeeping=housekeeping,
             settling=Settling(store, access),
             valuing=Valuing(store),
+            routing=Routing(store, retrieve),
             distilling=Distilling(operations, has_model=asking is not None),
             consolidating=consolidating,
             reindexing=Reindexing(operations, access),

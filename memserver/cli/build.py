@@ -14,6 +14,7 @@ from memserver.cli import (
     exports,
     grep,
     keys,
+    library,
     namespaces,
     operations,
     policies,
@@ -58,6 +59,7 @@ def build(
     app.command()(grep.grep)
     app.command()(upkeep.distill)
     app.command()(upkeep.consolidate)
+    app.command()(library.route)
     app.command()(upkeep.undo)
     app.command()(erasures.erase)
     app.command()(backup.backup)

@@ -31,6 +31,7 @@ from memserver.services.reindexing import Reindexing
 from memserver.services.remembering import Remembering
 from memserver.services.restoring import Restoring
 from memserver.services.retrieval.retrieve import Retrieve
+from memserver.services.routing import Routing
 from memserver.services.sessions.ending import Ending
 from memserver.services.sessions.reading import Sessions
 from memserver.services.sessions.recording import Recording
@@ -62,6 +63,7 @@ class Services:
     housekeeping: Housekeeping
     settling: Settling
     valuing: Valuing
+    routing: Routing
     distilling: Distilling
     consolidating: Consolidating
     reindexing: Reindexing

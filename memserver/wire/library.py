@@ -1,8 +1,14 @@
 """What is asked of a library of skills as a whole, and what it says of its parts."""
 
+from typing import Annotated
 from uuid import UUID
 
-from memserver.wire.base import Model
+from pydantic import Field, StringConstraints, model_validator
+
+from memserver.wire.base import Model, NamespacePath, ShortText
+
+AgentName = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+CostWeight = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class ContextWorth(Model):
@@ -53,3 +59,54 @@ class RunCredit(Model):
     trajectory_id: UUID
     distilled: float | None
     rankings: list[RankingReward]
+
+
+class RouteRequest(Model):
+    """Which agent is to have a task: give its `goal`, or the `skills` that it needs. `agents` are
+    those to choose from, all that are known where none is named; `cost_weight` is how much a unit
+    of cost takes from the score."""
+
+    namespace: NamespacePath
+    goal: Annotated[str, StringConstraints(min_length=1, max_length=20_000)] | None = None
+    skills: Annotated[list[UUID], Field(min_length=1, max_length=100)] | None = None
+    agents: Annotated[list[AgentName], Field(min_length=1, max_length=100)] | None = None
+    cost_weight: CostWeight = 0.0
+    task_type: ShortText | None = None
+
+    @model_validator(mode="after")
+    def names_a_goal_or_skills(self) -> "RouteRequest":
+        if (self.goal is None) == (self.skills is None):
+            raise ValueError("give either goal or skills")
+        return self
+
+
+class SkillCompetence(Model):
+    """How good an agent is expected to be at one skill. `outcomes` are its own, which weigh
+    against a `prior` taken from what `prior_from` says."""
+
+    skill: UUID
+    title: str
+    weight: float
+    competence: float
+    outcomes: int
+    prior: float
+    prior_from: str
+    cost: float
+
+
+class AgentScore(Model):
+    """`score` is competence − cost_weight · cost."""
+
+    agent: str
+    score: float
+    competence: float
+    cost: float
+    skills: list[SkillCompetence]
+
+
+class Route(Model):
+    """The agent to give the task to, and all of them, the best first, with why."""
+
+    agent: str
+    agents: list[AgentScore]
+    retrieval_id: UUID | None

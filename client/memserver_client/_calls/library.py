@@ -1,8 +1,10 @@
 """The library of skills as a whole: what its parts are worth, and how it evolves."""
 
-from memserver.wire.library import RunCredit, Worth
-from memserver_client._call import Call, read
-from memserver_client._requests import Id, id_of
+from collections.abc import Sequence
+
+from memserver.wire.library import Route, RouteRequest, RunCredit, Worth
+from memserver_client._call import Call, ask, read
+from memserver_client._requests import Id, checked, id_of
 
 
 def worth(id: Id) -> Call[Worth]:
@@ -15,3 +17,26 @@ def run_credit(id: Id) -> Call[RunCredit]:
     """What a run's outcome says of the orders in which it was offered items, and of what is
     distilled from it."""
     return read(f"/v1/trajectories/{id_of(id)}/credit", RunCredit)
+
+
+def route(
+    *,
+    namespace: str,
+    goal: str | None = None,
+    skills: Sequence[Id] | None = None,
+    agents: Sequence[str] | None = None,
+    cost_weight: float = 0.0,
+    task_type: str | None = None,
+) -> Call[Route]:
+    """Which agent is to have a task: `.agent`, and `.agents` with every score and why. Give the
+    `goal`, or the `skills` that it needs; of the `agents` named, or of all that are known."""
+    asked_for = checked(
+        RouteRequest,
+        namespace=namespace,
+        goal=goal,
+        skills=skills,
+        agents=agents,
+        cost_weight=cost_weight,
+        task_type=task_type,
+    )
+    return ask("/v1/route", Route, asked_for)

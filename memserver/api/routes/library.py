@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from memserver.api import library_shapes as shapes
 from memserver.api.call import CallDep
-from memserver.wire.library import RunCredit, Worth
+from memserver.wire.library import Route, RouteRequest, RunCredit, Worth
 
 router = APIRouter(tags=["library"])
 
@@ -25,3 +25,24 @@ async def get_credit(trajectory_id: UUID, call: CallDep) -> RunCredit:
             trajectory_id, call.services.valuing.credit(call.scope, trajectory_id)
         )
     )
+
+
+@router.post("/route")
+async def route(sent: RouteRequest, call: CallDep) -> Route:
+    """Which agent is to have a task, by what agents did with the skills that it needs."""
+
+    def read() -> Route:
+        namespace = call.services.access.readable_one(call.scope, sent.namespace)
+        return shapes.route(
+            call.services.routing(
+                call.scope,
+                namespace,
+                goal=sent.goal,
+                skills=sent.skills,
+                agents=sent.agents,
+                cost_weight=sent.cost_weight,
+                task_type=sent.task_type,
+            )
+        )
+
+    return await call.read(read)

@@ -81,6 +81,7 @@ class RunBrief:
     outcome: Outcome | None
     used: tuple[UUID, ...] | None
     sender: UUID | None
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

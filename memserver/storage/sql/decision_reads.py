@@ -27,6 +27,7 @@ _BRIEF = (
     TRAJECTORY.c.outcome,
     TRAJECTORY.c.used,
     TRAJECTORY.c.sender,
+    TRAJECTORY.c.agent,
 )
 _OLDEST, _NEWEST = "decisions", "decisions, newest first"
 
@@ -113,7 +114,7 @@ class DecisionReads(View):
 
 
 def _brief(row: Cells) -> RunBrief:
-    row_id, goal, task_type, environment, template_id, outcome, used, sender = row
+    row_id, goal, task_type, environment, template_id, outcome, used, sender, agent = row
     return RunBrief(
         id=row_id,
         task=Task(goal, task_type, environment, template_id),
@@ -124,4 +125,5 @@ def _brief(row: Cells) -> RunBrief:
         ),
         used=None if used is None else tuple(UUID(version) for version in used),
         sender=sender,
+        agent=agent,
     )

@@ -180,9 +180,9 @@ def test_a_run_in_brief_says_what_was_to_be_done_and_what_came_of_it(world: Worl
         found = reader.runs_in_brief(world.scope(), [told.id, uuid4(), untold.id, unused.id])
         assert reader.runs_in_brief(world.scope(), []) == {}
     assert found == {
-        told.id: RunBrief(told.id, told.task, told.outcome, used, world.actor),
-        untold.id: RunBrief(untold.id, untold.task, None, None, None),
-        unused.id: RunBrief(unused.id, unused.task, unused.outcome, (), None),
+        told.id: RunBrief(told.id, told.task, told.outcome, used, world.actor, told.agent),
+        untold.id: RunBrief(untold.id, untold.task, None, None, None, untold.agent),
+        unused.id: RunBrief(unused.id, unused.task, unused.outcome, (), None, unused.agent),
     }
 
 
