@@ -13,9 +13,10 @@ READY := $(VENV)/.ready
 TORCH ?= cpu
 TORCH_CPU_INDEX ?= https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# A file's tests share what they start, so they stay together; one process after another: JOBS=0.
+# A file's tests share what they start, so they stay together, in the order that tests/conftest.py
+# puts them; one process after another: JOBS=0.
 JOBS ?= 2
-PYTEST ?= $(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile
+PYTEST ?= $(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # No test may reach for a model hub, and a PostgreSQL in a test wants a private runtime folder.
 OFFLINE := HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false

@@ -17,12 +17,14 @@ from tests.integration.conftest import (
     app,
     asked_database,
     finished,
+    passing_folder,
     postgres,
     shared_app,
     start_app,
+    tabled_postgres,
 )
 
-__all__ = ["app", "finished", "postgres", "shared_app"]
+__all__ = ["app", "finished", "postgres", "shared_app", "tabled_postgres"]
 
 CHEAP_SERVER = [sys.executable, "-m", "tests.integration.cheap_server"]
 
@@ -33,7 +35,7 @@ def module_app(
 ) -> Iterator[App]:
     """One app for a module's tests, on the database that `on_both_databases` asks for."""
     with ExitStack() as stack:
-        data = tmp_path_factory.mktemp("faults") / "data"
+        data = passing_folder(stack, tmp_path_factory)
         yield start_app(stack, data, database_url=asked_database(request))
 
 
@@ -72,8 +74,9 @@ def server(
     """One server process for a module's tests, on the database that they ask for."""
     url = asked_database(request)
     settings = {} if url is None else {"database_url": url}
-    with running(tmp_path_factory.mktemp("process") / "data", **settings) as started:
-        yield started
+    with ExitStack() as stack:
+        data = passing_folder(stack, tmp_path_factory)
+        yield stack.enter_context(running(data, **settings))
 
 
 class Key:

@@ -33,6 +33,7 @@ from tests.integration.conftest import (
     Caller,
     asked_database,
     on_both_databases,
+    passing_folder,
     start_app,
     wait_for,
 )
@@ -69,7 +70,7 @@ def world(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     with ExitStack() as stack:
-        data = tmp_path_factory.mktemp("isolation") / "data"
+        data = passing_folder(stack, tmp_path_factory)
         app = start_app(stack, data, database_url=asked_database(request))
         owners = app.admin.with_key("admin", "**", tenant="owner")
         beside = owners.with_key("admin", "theirs/**")

