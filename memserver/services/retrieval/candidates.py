@@ -100,6 +100,7 @@ def of_entry(entry: Entry, arms: Mapping[str, Standing], belief: Belief, goal: s
         status=item.status,
         title=version.title,
         text=version.text if grounded is None else _fitted(version.title, grounded),
+        brief=_brief(version.title, body, grounded) if isinstance(body, SkillBody) else "",
         indexed=version.text,
         task_type=version.task_type,
         sources=version.sources,
@@ -121,6 +122,16 @@ def _fitted(title: str, grounded: SkillBody) -> str:
     """The skill as fitted to the goal, its title's slots filled like its steps'."""
     values = {slot.name: slot.example for slot in grounded.slots if slot.example}
     return render(fill(title, values), grounded)
+
+
+def _brief(title: str, body: SkillBody, grounded: SkillBody | None) -> str:
+    """A skill without what should be seen after each step, which helps less than the next step."""
+    whole = grounded or body
+    if not any(step.expect for step in whole.steps):
+        return ""
+    steps = tuple(replace(step, expect="") for step in whole.steps)
+    shorter = replace(whole, steps=steps)
+    return render(title, shorter) if grounded is None else _fitted(title, shorter)
 
 
 def _of_run(run: Trajectory, arms: Mapping[str, Standing], *, recorded_at: datetime) -> Candidate:

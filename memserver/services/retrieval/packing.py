@@ -22,8 +22,8 @@ def pack(
     own count, which may have been kept. `around` is what comes with some of them, and counts.
 
     The list is only ever cut off, never picked from, so that a rank's probability stays what
-    the policy said. Where not even the first fits, it comes alone, and is cut at a line, then at
-    a word.
+    the policy said. Where not even the first fits, it comes alone: its `brief` form where it has
+    one, and what is still too long is cut at a line, then at a word.
     """
     packed: list[Packed] = []
     left = budget_tokens
@@ -31,7 +31,7 @@ def pack(
         beside = around.get(candidate.document, ())
         tokens = count(passage(candidate.text, beside)) if beside else length(candidate)
         if left is not None and tokens > left:
-            if not packed and (text := _cut(candidate.text, left, count)):
+            if not packed and (text := _cut(candidate.brief or candidate.text, left, count)):
                 packed.append(Packed(candidate, score, text, count(text), truncated=True))
             break
         packed.append(Packed(candidate, score, candidate.text, tokens, neighbours=beside))

@@ -57,6 +57,7 @@ class Standing:
 class Candidate:
     """One thing found: an item's version, or a run. `document` is the version's or the run's
     id, `id` the item's or the run's; `fused` is the score that the arms' ranks add up to.
+    `brief` is the text with less detail, where there is any, for a budget that it does not fit;
     `indexed` is the text whose vector the index holds, before any slot was filled. `parts` says
     what a rerank made of it, in plain words; `decay` is what time has left of its standing; `worth`
     is the built-in policy's score, decay and all, where something else than arms and outcomes has
@@ -88,6 +89,7 @@ class Candidate:
     parts: Mapping[str, float] = field(default_factory=dict)
     worth: float | None = None
     here: Belief | None = None
+    brief: str = ""
 
     @property
     def memory(self) -> MemoryClass:
