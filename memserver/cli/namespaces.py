@@ -40,6 +40,18 @@ def settings(
     time_zone: Annotated[
         str | None, typer.Option("--time-zone", help="Of messages that name none, such as UTC.")
     ] = None,
+    admission: Annotated[
+        str | None,
+        typer.Option("--admission", help="Of what is distilled: none, first_uses or held_out."),
+    ] = None,
+    allowed_tools: Annotated[
+        str | None,
+        typer.Option(
+            "--allowed-tools",
+            help="What skills may declare, with commas between ('' for nothing at all); or none "
+            "for no list.",
+        ),
+    ] = None,
     url: Url = None,
     api_key: ApiKey = None,
     json: Json = False,
@@ -54,10 +66,14 @@ def settings(
         "secrets": secrets,
         "personal_data": personal_data,
         "time_zone": time_zone,
+        "allowed_tools": _listed(allowed_tools),
     }
     wanted = {
         name: None if value == NONE else value for name, value in named.items() if value is not None
     }
+    if admission is not None:
+        # Here none is a way of admitting, not the absence of one.
+        wanted["admission"] = admission
     with session(context).memory(url, api_key) as memory:
         if wanted:
             stored = memory.set_namespace_settings(namespace=namespace, **wanted)
@@ -70,7 +86,14 @@ def settings(
         print_json(found)
         return
     for name, value in found.model_dump(exclude={"namespace"}).items():
-        say(f"{name.replace('_', ' ')}: {NONE if value is None else value}")
+        shown = (", ".join(value) or "''") if isinstance(value, list) else value
+        say(f"{name.replace('_', ' ')}: {NONE if value is None else shown}")
+
+
+def _listed(value: str | None) -> str | list[str] | None:
+    if value is None or value.strip().lower() == NONE:
+        return _cleared(value)
+    return [tool for tool in map(str.strip, value.split(",")) if tool]
 
 
 def _cleared(value: str | None) -> str | None:

@@ -45,6 +45,8 @@ async def set_namespace_settings(
     call.services.access.require_admin(call.scope, SET_THEM)
     namespace = await call.writable(query.namespace)
     wanted = sent.model_dump(exclude_unset=True)
+    if wanted.get("allowed_tools") is not None:
+        wanted["allowed_tools"] = tuple(dict.fromkeys(wanted["allowed_tools"]))
     return await call.write(
         lambda tx: _stored(call.services.settling.set(tx, call.scope, namespace, wanted))
     )

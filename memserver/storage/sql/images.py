@@ -19,6 +19,7 @@ LATER: dict[str, frozenset[str]] = {
     "trajectory": frozenset({"subject"}),
     "item": frozenset({"subject", "expires_at"}),
     "version": frozenset({"entity", "session", "ordinal", "speaker", "context", "closed_at"}),
+    "namespace_settings": frozenset({"allowed_tools"}),
 }
 _NONE: frozenset[str] = frozenset()
 _TENANT = "tenant_id"

@@ -22,6 +22,7 @@ WRITES = tuple(
     if verb
     not in (
         Verb.CONSOLIDATE,
+        Verb.EVOLVE,
         Verb.UNDO,
         Verb.EVICT,
         Verb.EXPIRE,

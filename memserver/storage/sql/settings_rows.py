@@ -15,7 +15,9 @@ _SET = tuple(
 
 
 def settings_row(value: NamespaceSettings) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in _SET}
+    """JSON knows no tuple."""
+    cells = {name: getattr(value, name) for name in _SET}
+    return {name: list(cell) if isinstance(cell, tuple) else cell for name, cell in cells.items()}
 
 
 SETTINGS_COLUMNS: tuple[Column[Any], ...] = tuple(
@@ -26,4 +28,5 @@ SETTINGS_COLUMNS: tuple[Column[Any], ...] = tuple(
 def to_settings(cells: Cells, names: Names) -> NamespaceSettings:
     """From cells in the order of `SETTINGS_COLUMNS`."""
     row_id, namespace_id, *settings = cells
-    return NamespaceSettings(row_id, names[namespace_id], *settings)
+    held = (tuple(cell) if isinstance(cell, list) else cell for cell in settings)
+    return NamespaceSettings(row_id, names[namespace_id], *held)

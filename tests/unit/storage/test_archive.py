@@ -20,7 +20,7 @@ def written(member_bytes: int = 4 * 1024 * 1024) -> bytes:
     writer.close(
         Manifest(
             version="1.0",
-            schema="0003",
+            schema="0005",
             created_at=datetime(2026, 1, 1, tzinfo=UTC),
             encoder="hash/64",
             position=9,

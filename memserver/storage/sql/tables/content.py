@@ -215,6 +215,8 @@ class NamespaceSettingsRow(Base, table=True):
     consolidate_every_hours: float | None = Field(sa_type=Double)
     consolidate_when_idle_minutes: float | None = Field(sa_type=Double)
     time_zone: str
+    admission: str
+    allowed_tools: list[str] | None = Field(sa_type=EXACT_JSON)
 
 
 TRAJECTORY = table_of(TrajectoryRow)

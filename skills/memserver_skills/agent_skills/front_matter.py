@@ -1,0 +1,106 @@
+"""The YAML at the head of a `SKILL.md`, read so that nothing in it can do harm.
+
+Every scalar is a text, as in the reference validator of the format (`version: 1.0` is "1.0", not a
+number), which also means that no tag can construct anything."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from memserver_skills.agent_skills.faults import bad
+
+LONGEST = 64_000
+"""Characters of front matter; the fields together may hold a few thousand, but for metadata."""
+DEEPEST = 8
+_FENCE = "---"
+WIDTH = 1_000_000
+"""Lines are not folded: a folded text is read back the same and reviewed less easily."""
+
+
+def split(text: str) -> tuple[str, str]:
+    """The front matter and the Markdown after it, character for character. Raises `BadSkill`."""
+    if not (text.startswith(f"{_FENCE}\n") or text.startswith(f"{_FENCE}\r\n")):
+        raise bad("front_matter_missing", "SKILL.md does not begin with a line of ---")
+    start = text.index("\n") + 1
+    at = start
+    while at < len(text):
+        end = text.find("\n", at)
+        line = text[at:] if end < 0 else text[at:end]
+        if line.rstrip(" \t\r") == _FENCE:
+            return text[start:at], "" if end < 0 else text[end + 1 :]
+        if end < 0:
+            break
+        at = end + 1
+    raise bad("front_matter_open", "the front matter of SKILL.md has no closing line of ---")
+
+
+def load(front: str) -> dict[str, Any]:
+    """The front matter's mapping; values are texts, lists and mappings of texts. Raises
+    `BadSkill`."""
+    if len(front) > LONGEST:
+        raise bad("front_matter_long", f"the front matter is over {LONGEST:,} characters")
+    try:
+        value = yaml.load(front, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise bad("front_matter_yaml", f"the front matter is not YAML: {_said(error)}") from error
+    except RecursionError as error:
+        raise bad("front_matter_deep", _TOO_DEEP) from error
+    if not isinstance(value, dict):
+        raise bad("front_matter_mapping", "the front matter is not a mapping of keys to values")
+    return value
+
+
+def dump(fields: Mapping[str, Any]) -> str:
+    """The mapping as front matter that `load` reads back the same. An empty text is quoted: bare,
+    it would read as nothing in other parsers."""
+    return yaml.safe_dump(
+        dict(fields), sort_keys=False, allow_unicode=True, default_flow_style=False, width=WIDTH
+    )
+
+
+_TOO_DEEP = f"the front matter nests deeper than {DEEPEST} levels"
+
+
+class _Loader(yaml.BaseLoader):
+    """Without what a few bytes of could stand for gigabytes, or for something else to another
+    reader: aliases, tags and repeated keys."""
+
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()
+        if isinstance(event, yaml.AliasEvent):
+            raise bad("front_matter_alias", "the front matter has aliases (*), which are not taken")
+        if getattr(event, "anchor", None) is not None:
+            raise bad("front_matter_alias", "the front matter has anchors (&), which are not taken")
+        if getattr(event, "tag", None) is not None:
+            raise bad("front_matter_tag", "the front matter has tags (!), which are not taken")
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise bad("front_matter_deep", _TOO_DEEP)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise bad("front_matter_key", "a key of the front matter is not a text")
+            if key.value in seen:
+                raise bad(
+                    "front_matter_repeats",
+                    f"the key {key.value[:80]!r} occurs twice in one mapping",
+                )
+            seen.add(key.value)
+        found: dict[Any, Any] = super().construct_mapping(node, deep=True)
+        return found
+
+
+def _said(error: yaml.YAMLError) -> str:
+    """What the parser found and where, without quoting the text."""
+    problem = getattr(error, "problem", None) or "it cannot be read"
+    mark = getattr(error, "problem_mark", None)
+    # The fence before it is line 1.
+    return problem if mark is None else f"{problem} (line {mark.line + 2})"
