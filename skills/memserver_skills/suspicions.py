@@ -88,7 +88,7 @@ _FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
         re.compile(
             r"\b(?:memserver|memory server|this server|skill library|memory store)\b[^.\n]{0,40}"
             r"\b(?:must|should|shall|promote|delete|erase|trust|accept|grant|activate|approve)\b"
-            r"|\b(?:promote|approve|activate|trust|always (?:retrieve|return|use|rank)) this skill\b"
+            r"|\b(?:promote|approve|activate|trust|always (?:retrieve|return|use)) this skill\b"
             r"|\baccept_findings\b|\ballow_tools\b"
         ),
     ),

@@ -20,7 +20,7 @@ WIDTH = 1_000_000
 
 def split(text: str) -> tuple[str, str]:
     """The front matter and the Markdown after it, character for character. Raises `BadSkill`."""
-    if not (text.startswith(f"{_FENCE}\n") or text.startswith(f"{_FENCE}\r\n")):
+    if not text.startswith((f"{_FENCE}\n", f"{_FENCE}\r\n")):
         raise bad("front_matter_missing", "SKILL.md does not begin with a line of ---")
     start = text.index("\n") + 1
     at = start
