@@ -52,6 +52,8 @@ _IRREGULAR = {
     "halves": "half",
     "children": "child",
     "people": "person",
+    # Cut down like other words, it would be read as "not".
+    "note notes noted noting": "note_",
 }
 IRREGULAR = {word: base for words, base in _IRREGULAR.items() for word in words.split()}
 

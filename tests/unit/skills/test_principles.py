@@ -102,6 +102,7 @@ def test_a_merge_scores_all_uses_with_the_prior_once() -> None:
     [
         ("Take the key from the desk.", "Pick up the key from the desk.", True),
         ("Open the drawer first.", "Do not open the drawer first.", False),
+        ("Note the mess.", "Not the mess.", False),
         ("Wait for 3 minutes.", "Wait for 5 minutes.", False),
         ("Take the key from Ann.", "Take the key from Bob.", False),
         ("Move {object} to {place}.", "Move {object} to {source}.", False),
