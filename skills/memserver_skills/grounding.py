@@ -47,7 +47,8 @@ def ground(body: SkillBody, goal: str) -> SkillBody | None:
     of it (one a line) fits. A skill without slots is its own grounding if its goal fits. Long
     goals may differ from the template in a word of ten.
 
-    Slots that the goal does not name get their example, the value they had most often.
+    Slots that the goal does not name get their example, the value they had most often. A step with
+    a slot that has no value at all is left out: it could not be taken.
     """
     widths = {slot.name: max(1, len(words(slot.example))) for slot in body.slots}
     templates = [(text, template_words(text)) for text in body.goal.splitlines()]
@@ -63,18 +64,28 @@ def ground(body: SkillBody, goal: str) -> SkillBody | None:
 def _filled(body: SkillBody, goal: str, bound: Mapping[str, str]) -> SkillBody:
     usual = {slot.name: slot.example for slot in body.slots if slot.example}
     values = {**usual, **bound}
+    open_names = {slot.name for slot in body.slots} - values.keys()
     return replace(
         body,
         when=fill(body.when, bound),
         steps=tuple(
-            replace(step, action=fill(step.action, values), expect=fill(step.expect, values))
+            replace(
+                step,
+                action=fill(step.action, values),
+                expect="" if _names(step.expect) & open_names else fill(step.expect, values),
+            )
             for step in body.steps
+            if not _names(step.action) & open_names
         ),
         slots=tuple(
             replace(slot, example=values.get(slot.name, slot.example)) for slot in body.slots
         ),
         goal=fill(goal, bound),
     )
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(SLOT.findall(text))
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

@@ -3,17 +3,20 @@
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
 
+from memserver.demo.recorded import load
 from memserver.domain.items import BODY_OF, SkillBody, render
 from memserver.domain.scope import Namespace
-from memserver.domain.trajectories import Trajectory
+from memserver.domain.trajectories import Outcome, Step, Task, Trajectory
 from memserver.services.importers import IMPORTERS
 from memserver_skills.distillers import DISTILLERS, USUAL
 from memserver_skills.experience import Experience
 from memserver_skills.grounding import ground
+from memserver_skills.words import SLOT, content_words
 
 NAMESPACE = Namespace(1, UUID(int=1), "alfworld")
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -82,3 +85,37 @@ def test_real_mistakes_shrink_to_common_rules(real_runs: list[Trajectory]) -> No
 
     assert 10 < len(made) < told.total() / 4
     assert all(one.metadata["runs"] >= 2 for one in made)
+
+
+def test_runs_of_another_environment_ground_on_tasks_that_were_never_trained_on() -> None:
+    """Nothing knows an environment: the same code on the runs that come with the package."""
+    recorded = load()
+    made = DISTILLERS["workflows"](Experience([_run(row) for row in recorded.training]))
+    bodies = [one.body for one in made if isinstance(one.body, SkillBody)]
+
+    fits = {
+        goal: [fit for body in bodies if (fit := ground(body, goal)) is not None]
+        for goal in {run["task"]["goal"] for run in recorded.held_out}
+    }
+    grounded = [goal for goal, found in fits.items() if found]
+
+    assert len(grounded) >= len(fits) / 2
+    for goal in grounded:
+        for fit in fits[goal]:
+            assert fit.steps
+            assert not any(SLOT.search(step.action) for step in fit.steps)
+            assert content_words(goal) & content_words(" ".join(step.action for step in fit.steps))
+
+
+def _run(row: dict[str, Any]) -> Trajectory:
+    task = row["task"]
+    return Trajectory(
+        id=UUID(row["id"]),
+        namespace=NAMESPACE,
+        task=Task(task["goal"], task.get("type"), template_id=task.get("template_id")),
+        agent=row["agent"],
+        steps=tuple(Step(step["observation"], step["action"]) for step in row["steps"]),
+        outcome=Outcome(row["outcome"]["score"], row["outcome"]["success"]),
+        used=None,
+        created_at=AT,
+    )

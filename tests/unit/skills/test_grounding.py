@@ -145,3 +145,24 @@ def test_a_hostile_goal_takes_no_long_time() -> None:
 
     assert bind(f"{slots} end", "word " * 200 + "stop", widths=widths) is None
     assert time.monotonic() - started < 5
+
+
+def test_a_step_that_cannot_be_grounded_is_not_offered() -> None:
+    body = SkillBody(
+        when="",
+        steps=(
+            SkillStep("take {object} from {source}"),
+            SkillStep("go to {place}", "you see {source}"),
+            SkillStep("put {object} on {place}", "{object} is on {place}"),
+        ),
+        slots=(Slot("object"), Slot("place"), Slot("source")),
+        goal="put {object} on {place}",
+    )
+
+    grounded = ground(body, "Put a mug on the shelf.")
+
+    assert grounded is not None
+    assert [(step.action, step.expect) for step in grounded.steps] == [
+        ("go to shelf", ""),
+        ("put mug on shelf", "mug is on shelf"),
+    ]
