@@ -16,7 +16,7 @@ from memserver.services.access import Access
 from memserver.services.gate import Gate
 
 PROTECTED = "/v1"
-RAW_BODIES = frozenset({"/v1/policies", "/v1/trajectories/import"})
+RAW_BODIES = frozenset({"/v1/policies", "/v1/skills/import", "/v1/trajectories/import"})
 """Routes whose bodies are files, which their importers check line by line."""
 STREAMED_BODIES = frozenset({"/v1/restore"})
 """Routes whose bodies are too large to be held, and are left to them unread."""

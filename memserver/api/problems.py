@@ -133,6 +133,15 @@ def of_error(error: errors.MemserverError) -> JSONResponse:
         extra["later"] = [str(change) for change in error.later]
     if isinstance(error, errors.LedgerRuleBlocks):
         extra["blocked_by"] = [{"rule": rule, "because": because} for rule, because in error.rules]
+    if isinstance(error, errors.SkillsRefused):
+        extra["refused"] = [
+            {"where": one.where, "code": one.code, "reason": one.reason} for one in error.refused
+        ]
+    if isinstance(error, errors.FindingsNotAccepted):
+        extra["findings"] = [
+            {"code": code, "where": where, "excerpt": excerpt}
+            for code, where, excerpt in error.findings
+        ]
     if isinstance(error, errors.InvalidImport):
         extra["line"] = error.line
     return answer(status_of(error), error.code, str(error), extra=extra)

@@ -29,6 +29,8 @@ from memserver.domain.ports import Clock, ItemFilter, Page, PageRequest, Reader,
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.times import TimeFrame
 from memserver.services.access import Access
+from memserver.services.skills.contents import sound
+from memserver.services.skills.tools_allowed import require_allowed
 
 INHERITED_SHARE = 0.5
 CLOCK_SKEW = timedelta(minutes=1)
@@ -99,6 +101,7 @@ class Remembering:
     ) -> Remembered:
         """Keeps new content. The same content about the same person in the same namespace is not
         kept twice; a new value for a fact's (entity, key) becomes a new version of that fact."""
+        content = _sound(tx, namespace, content)
         # What is looked for among what is stored has to be as it is stored.
         content = tx.protected([namespace], content)
         if isinstance(content.body, FactBody):
@@ -124,7 +127,8 @@ class Remembering:
     def add_version(
         self, tx: Writer, scope: Scope, item_id: UUID, content: Content, *, kinds: frozenset[Kind]
     ) -> Remembered:
-        """New content for an item, which makes it active again if it was not."""
+        """New content for an item, which makes it active again if it was not; what is in
+        quarantine stays there."""
         entry = _visible(tx, scope, item_id, kinds)
         self._access.require_writable(scope, entry.item.namespace)
         if not isinstance(content.body, BODY_OF[entry.item.kind]):
@@ -132,6 +136,7 @@ class Remembering:
         if content.subject not in (None, entry.item.subject):
             # Else an erasure would no longer find what it said before of the first person.
             raise InvalidBody("An item stays with its person; remember another for this one.")
+        content = _sound(tx, entry.item.namespace, content)
         # What is sealed of it goes with the person whom the item is about.
         content = replace(content, subject=content.subject or entry.item.subject)
         content = tx.protected([entry.item.namespace], content)
@@ -233,7 +238,8 @@ class Remembering:
         validity ends where the new one's begins, unless it had ended before; content that was
         valid only before the present head, or before that one's end was told, does not hold now,
         and no rows come of such content that is known for its time already. What is out of use
-        comes back with what is told of it, whenever that is said to have begun."""
+        comes back with what is told of it, whenever that is said to have begun; but for what is in
+        quarantine, which only a promotion brings into use."""
         head = entry.version
         number = 1 + max((version.number for version in known), default=0)
         if content.metadata is None:
@@ -254,12 +260,12 @@ class Remembering:
             entry.item,
             title=content.title,
             head=version.id,
-            status=Status.ACTIVE,
+            status=_brought_back(entry.item.status),
             merged_into=None,
             subject=content.subject or entry.item.subject,
             expires_at=content.expires_at or _still(entry.item.expires_at, version.recorded_at),
         )
-        inherited = self._inherited(belief, version)
+        inherited = self.inherited(belief, version)
         return NextVersion(Entry(item, version), (version, closed, item, *inherited))
 
     def _restate(self, tx: Writer, scope: Scope, known: Entry, content: Content) -> Remembered:
@@ -299,7 +305,9 @@ class Remembering:
             context=content.context,
         )
 
-    def _inherited(self, belief: Belief, child: Version) -> tuple[Evidence, ...]:
+    def inherited(self, belief: Belief, child: Version) -> tuple[Evidence, ...]:
+        """The part of a belief that a version made of what it is about starts with, not yet
+        stored."""
         weight = belief.weight * self._inherited_share
         if weight <= 0:
             return ()
@@ -323,6 +331,16 @@ class NextVersion:
 
     entry: Entry
     rows: tuple[Row, ...]
+
+
+def _brought_back(status: Status) -> Status:
+    return status if status is Status.QUARANTINED else Status.ACTIVE
+
+
+def _sound(tx: Writer, namespace: Namespace, content: Content) -> Content:
+    """The content as it may be kept. Raises `InvalidBody`, `ToolNotAllowed`."""
+    require_allowed(tx, namespace, content.body)
+    return replace(content, body=sound(tx, namespace, content.body))
 
 
 def _inserted(past: Version, known: Sequence[Version]) -> tuple[Version, ...]:

@@ -77,6 +77,15 @@ from memserver.domain.errors.requests import (
 from memserver.domain.errors.root import (
     MemserverError,
 )
+from memserver.domain.errors.skills import (
+    FindingsNotAccepted,
+    Refused,
+    SkillNotExportable,
+    SkillsRefused,
+    ToolNotAllowed,
+    ToolsUndecided,
+    UnknownSkillFormat,
+)
 
 __all__ = [
     "AlreadyUndone",
@@ -89,6 +98,7 @@ __all__ = [
     "DataInUse",
     "DecisionNotFound",
     "EncoderChanged",
+    "FindingsNotAccepted",
     "Forbidden",
     "HoldsContent",
     "IdConflict",
@@ -123,14 +133,19 @@ __all__ = [
     "PolicyNotFound",
     "PolicyNotProven",
     "PortTaken",
+    "Refused",
     "Restoring",
     "RetrievalNotFound",
     "RoleForbidden",
     "SessionFull",
     "SessionMoved",
     "SessionNotFound",
+    "SkillNotExportable",
+    "SkillsRefused",
     "TooLarge",
     "TooManyShadows",
+    "ToolNotAllowed",
+    "ToolsUndecided",
     "TrajectoryNotFound",
     "Unauthenticated",
     "Unavailable",
@@ -138,6 +153,7 @@ __all__ = [
     "UnfitPolicy",
     "UnknownEvidence",
     "UnknownPreset",
+    "UnknownSkillFormat",
     "UnsealForbidden",
     "UnusablePolicy",
     "VersionNotFound",
