@@ -36,6 +36,7 @@ from memserver.api.routes import (
     provenance,
     retrieval,
     sessions,
+    skills,
     tools,
     trajectories,
     writing,
@@ -49,6 +50,7 @@ V1 = "/v1"
 UNDER_V1 = (
     library,  # before the items, since its paths have a word where theirs have an id
     trajectories,
+    skills,
     items,
     learned,
     writing,

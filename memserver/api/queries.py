@@ -31,6 +31,22 @@ class ImportQuery(WriteQuery):
     format: Literal["jsonl", "alfworld-condensed"] = "jsonl"
 
 
+class SkillImportQuery(WriteQuery):
+    namespace: NamespacePath
+
+
+class SkillExportQuery(Query):
+    format: Literal["agent-skill"] = "agent-skill"
+
+
+class BankExportQuery(Query):
+    """`status` says which are taken: those in use, those in quarantine, or both."""
+
+    namespace: NamespacePath
+    format: Literal["skillrl", "jsonl"] = "skillrl"
+    status: Literal["active", "quarantined", "any"] = "active"
+
+
 class PageQuery(Query):
     limit: Annotated[int, Field(ge=1)] | None = None
     cursor: Annotated[str, Field(max_length=500)] | None = None

@@ -29,6 +29,7 @@ from memserver.services.distilling import Distilling, DistillRunner
 from memserver.services.drafting import Drafting
 from memserver.services.entities import Entities
 from memserver.services.erasing import EraseRunner, Erasing
+from memserver.services.evolving import EvolveRunner, Evolving
 from memserver.services.exporting.export import Exporting
 from memserver.services.forgetting import Forgetting
 from memserver.services.gate import Gate
@@ -62,6 +63,10 @@ from memserver.services.sessions.reading import Sessions
 from memserver.services.sessions.recording import Recording
 from memserver.services.sessions.summing_up import SummingUp
 from memserver.services.similar_cases import SimilarCases
+from memserver.services.skills.card import Cards
+from memserver.services.skills.exporting import SkillExporting
+from memserver.services.skills.importing import Importing
+from memserver.services.skills.quarantine import Quarantine
 from memserver.services.text_likeness import TextLikeness
 from memserver.services.tools.offered import memory_tools
 from memserver.services.tracing import Tracing
@@ -196,6 +201,7 @@ class Server:
                     store, remembering, likeness=lambda: TextLikeness(encoder), asking=asking
                 ),
                 ConsolidateRunner(store, encoder, clock=utc_now, drafting=drafting),
+                EvolveRunner(store, remembering, encoder, clock=utc_now),
                 ReindexRunner(indexer),
                 EraseRunner(
                     store,
@@ -268,6 +274,7 @@ class Server:
             also=[forgetting.expire, forgetting.bound, scheduling.consolidate],
         )
         gate = Gate()
+        tracing = Tracing(store)
         caches += [
             access.forget,
             retrieve.forget,
@@ -296,7 +303,11 @@ class Server:
             remembering=remembering,
             writing=writing,
             restoring=Restoring(remembering, access, clock=utc_now),
-            tracing=Tracing(store),
+            tracing=tracing,
+            importing=Importing(remembering, new_id=uuid7),
+            quarantine=Quarantine(access),
+            skill_exporting=SkillExporting(store, clock=utc_now),
+            cards=Cards(store, tracing, clock=utc_now),
             unsealing=Unsealing(store, protecting),
             erasing=Erasing(store, access, operations),
             entities=Entities(store, clock=utc_now),
@@ -309,6 +320,7 @@ class Server:
             settling=Settling(store, access),
             valuing=Valuing(store),
             routing=Routing(store, retrieve),
+            evolving=Evolving(store, operations),
             distilling=Distilling(operations, has_model=asking is not None),
             consolidating=consolidating,
             reindexing=Reindexing(operations, access),

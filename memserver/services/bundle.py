@@ -11,6 +11,7 @@ from memserver.services.consolidating import Consolidating
 from memserver.services.distilling import Distilling
 from memserver.services.entities import Entities
 from memserver.services.erasing import Erasing
+from memserver.services.evolving import Evolving
 from memserver.services.exporting.export import Exporting
 from memserver.services.gate import Gate
 from memserver.services.grepping.grep import Grepping
@@ -36,6 +37,10 @@ from memserver.services.sessions.ending import Ending
 from memserver.services.sessions.reading import Sessions
 from memserver.services.sessions.recording import Recording
 from memserver.services.similar_cases import SimilarCases
+from memserver.services.skills.card import Cards
+from memserver.services.skills.exporting import SkillExporting
+from memserver.services.skills.importing import Importing
+from memserver.services.skills.quarantine import Quarantine
 from memserver.services.tools.calling import Tools
 from memserver.services.tracing import Tracing
 from memserver.services.trajectories import Trajectories
@@ -53,6 +58,10 @@ class Services:
     restoring: Restoring
     entities: Entities
     tracing: Tracing
+    importing: Importing
+    quarantine: Quarantine
+    skill_exporting: SkillExporting
+    cards: Cards
     unsealing: Unsealing
     erasing: Erasing
     retrieve: Retrieve
@@ -64,6 +73,7 @@ class Services:
     settling: Settling
     valuing: Valuing
     routing: Routing
+    evolving: Evolving
     distilling: Distilling
     consolidating: Consolidating
     reindexing: Reindexing

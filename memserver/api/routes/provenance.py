@@ -6,10 +6,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from memserver.api import shaping
+from memserver.api import shaping, skill_shapes
 from memserver.api.call import CallDep, WriteCallDep
 from memserver.api.queries import WriteQuery
-from memserver.services.tracing import Origin, Trace
 from memserver.wire import provenance
 from memserver.wire.items import ItemStored
 
@@ -19,7 +18,7 @@ router = APIRouter(tags=["memories"])
 @router.get("/memories/{item_id}/provenance")
 async def trace(item_id: UUID, call: CallDep) -> provenance.Provenance:
     """The steps and turns that an item, and all that was merged into it, were drawn from."""
-    return _provenance(await call.read(lambda: call.services.tracing(call.scope, item_id)))
+    return skill_shapes.trace(await call.read(lambda: call.services.tracing(call.scope, item_id)))
 
 
 @router.post("/memories/{item_id}/restore", status_code=201, response_model=ItemStored)
@@ -37,28 +36,4 @@ async def restore(
         ),
         status=201,
         wait=query.wait,
-    )
-
-
-def _provenance(of: Trace) -> provenance.Provenance:
-    return provenance.Provenance(
-        item_id=of.item.item.id,
-        own=[_origin(one) for one in of.own],
-        merged=[_origin(one) for one in of.merged],
-        cut=of.cut,
-    )
-
-
-def _origin(of: Origin) -> provenance.Origin:
-    version = of.entry.version
-    return provenance.Origin(
-        item_id=version.item_id,
-        version_id=version.id,
-        number=version.number,
-        text=version.text,
-        method=version.method,
-        recorded_at=version.recorded_at,
-        runs=[provenance.SourceRun.model_validate(run) for run in of.runs],
-        turn=None if of.turn is None else provenance.SourceTurn.model_validate(of.turn),
-        out_of_reach=of.out_of_reach,
     )
