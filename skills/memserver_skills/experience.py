@@ -20,8 +20,12 @@ def alike_by_words(left: str, right: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """The runs of a namespace, and the items in use there with what outcomes say of them."""
+    """The runs of a namespace, and the items in use there with what outcomes say of them. A run
+    that is listed twice is there once."""
 
     runs: Sequence[Trajectory]
     bank: Sequence[Rated] = ()
     alike: Alike = alike_by_words
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "runs", tuple({run.id: run for run in self.runs}.values()))
