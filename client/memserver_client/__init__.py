@@ -25,6 +25,7 @@ from memserver.wire.sessions import (
     SessionEvent,
     SessionState,
 )
+from memserver.wire.skills import Finding, SkillCard, SkillMoved, SkillsImported
 from memserver.wire.tools import ToolResult
 from memserver.wire.trajectories import (
     FeedbackStored,
@@ -81,6 +82,7 @@ __all__ = [
     "Exploration",
     "ExplorationSet",
     "FeedbackStored",
+    "Finding",
     "Forbidden",
     "GrepHit",
     "Grepped",
@@ -118,6 +120,9 @@ __all__ = [
     "SessionEnded",
     "SessionEvent",
     "SessionState",
+    "SkillCard",
+    "SkillMoved",
+    "SkillsImported",
     "StreamBroken",
     "TooLarge",
     "ToolResult",

@@ -239,6 +239,15 @@ class AsyncMemory:
     run_credit = _asks(calls.library.run_credit)
     route = _asks(calls.library.route)
 
+    # --- skills in and out ---------------------------------------------------------------
+
+    import_skills = _asks(calls.skills.import_skills)
+    export_skill = _saves(calls.skills.export_skill)
+    export_skills = _saves(calls.skills.export_skills)
+    skill_card = _asks(calls.skills.skill_card)
+    promote = _asks(calls.skills.promote)
+    quarantine = _asks(calls.skills.quarantine)
+
     # --- long work -----------------------------------------------------------------------
 
     distill = _asks(calls.long_work.distill)

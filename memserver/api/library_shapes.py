@@ -1,11 +1,12 @@
 """Between what is asked and said of a library of skills, and the values that services go by."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from memserver.services.routing import Routed
 from memserver.services.valuing import ContextWorth, RunCredit, Worth
 from memserver.wire import library as wire
+from memserver_skills.evolution.convergence import Window
 from memserver_skills.routing.choosing import Scored
 
 
@@ -15,6 +16,8 @@ def worth(found: Worth) -> wire.Worth:
         version_id=found.version,
         overall=_in_context(found.overall),
         contexts=[_in_context(one) for one in found.contexts],
+        on_trial=found.on_trial,
+        awaits=found.awaits,
         credits=[
             wire.DistilledCredit(trajectory_id=run, credit=credit)
             for run, credit in found.credits.items()
@@ -39,6 +42,17 @@ def route(found: Routed) -> wire.Route:
         agent=found.scored[0].agent,
         agents=[_agent(one, found.titles) for one in found.scored],
         retrieval_id=found.retrieval_id,
+    )
+
+
+def convergence(namespace: str, windows: Sequence[Window]) -> wire.Convergence:
+    return wire.Convergence(
+        namespace=namespace,
+        share=windows[-1].share if windows else None,
+        windows=[
+            wire.Window(runs=one.runs, changed=one.changed, library=one.library, share=one.share)
+            for one in windows
+        ],
     )
 
 

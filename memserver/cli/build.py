@@ -21,6 +21,7 @@ from memserver.cli import (
     recall,
     server,
     sessions,
+    skills,
     telling,
     transfer,
     upkeep,
@@ -92,6 +93,20 @@ def build(
             {"list": sessions.list_sessions, "state": sessions.state},
         ),
         name="session",
+    )
+    app.add_typer(
+        _group(
+            "Skills: from outside into quarantine, promoted, shown, and out.",
+            {
+                "import": skills.import_skills,
+                "export": skills.export,
+                "bank": skills.bank,
+                "show": skills.show,
+                "promote": skills.promote,
+                "quarantine": skills.quarantine,
+            },
+        ),
+        name="skill",
     )
     app.add_typer(
         _group("How a namespace keeps its memory.", {"settings": namespaces.settings}),

@@ -17,28 +17,39 @@ from memserver.domain.scope import Scope
 from memserver.services.retrieval.candidates import SOURCE_SUCCESS_RATE
 from memserver_skills.facts import history
 from memserver_skills.pieces import VALUES
-from memserver_skills.plans import ActionKind, Plan, Replacement
+from memserver_skills.plans import ActionKind, Plan, Rated, Replacement
 
 METHOD = "consolidate"
 REPLACES = "replaces"
 """Under this key a replacement's metadata names the items that it stands for."""
 
 
+def heads(entries: Sequence[Rated], plan: Plan) -> dict[UUID, UUID]:
+    """What the plan bears on as it stood then, so that it is never applied to something else."""
+    touched = {action.item for action in plan.actions}
+    targets = {action.into for action in plan.actions}
+    return {
+        rated.item: rated.version
+        for rated in entries
+        if rated.item in touched or rated.version in targets
+    }
+
+
 def still_fitting(
     tx: Writer,
     scope: Scope,
     plan: Plan,
-    heads: Mapping[UUID, UUID],
+    stood: Mapping[UUID, UUID],
     *,
     read_before: UUID | None,
 ) -> Plan:
     """The plan without the transitions that touch, or merge into, an item which has changed since
-    it stood at `heads`. Where the plan was read before, which `read_before` names, that raises
+    it `stood`. Where the plan was read before, which `read_before` names, that raises
     `PlanOutdated`."""
-    found = tx.items_by_id(scope, list(heads))
+    found = tx.items_by_id(scope, list(stood))
     changed = {
         item
-        for item, head in heads.items()
+        for item, head in stood.items()
         if (entry := found.get(item)) is None
         or entry.item.status is not Status.ACTIVE
         or entry.item.head != head
@@ -47,7 +58,7 @@ def still_fitting(
         return plan
     if read_before is not None:
         raise PlanOutdated(read_before)
-    lost = {heads[item] for item in changed}
+    lost = {stood[item] for item in changed}
     lost |= {made.version for made in plan.replacements if changed & set(made.replaces)}
     actions = tuple(
         action for action in plan.actions if action.item not in changed and action.into not in lost

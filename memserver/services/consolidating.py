@@ -1,11 +1,8 @@
 """The verb consolidate: a smaller bank that says the same, as one change that can be undone."""
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
-
-import numpy as np
 
 from memserver.domain.changes import Change, Draft, Row, Verb
 from memserver.domain.errors import Invalid, OperationNotFound
@@ -13,18 +10,18 @@ from memserver.domain.operations import Operation, State
 from memserver.domain.ports import Clock, Encoder, Store, Writer
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.trajectories import Trajectory
-from memserver.services.consolidated_rows import consolidated, still_fitting
+from memserver.services.consolidated_rows import consolidated, heads, still_fitting
 from memserver.services.distilling import scope_of
 from memserver.services.drafting import Drafting
 from memserver.services.forgetting import archived, is_expired, to_evict
+from memserver.services.kept_cosines import kept_cosines
 from memserver.services.operation_runner import Effect, Outcome
 from memserver.services.operations import OperationService
 from memserver.services.rated import rated_items
 from memserver_skills.consolidate import plan as make_plan
-from memserver_skills.plans import NearDuplicates, Plan, Rated
+from memserver_skills.plans import Plan
 
 PLAN, APPLY = "plan", "apply"
-VECTORS_A_READ = 500
 TOLD = (
     "before",
     "after",
@@ -117,12 +114,15 @@ class ConsolidateRunner:
         entries = [one for one in found if not is_expired(one.entry.item.expires_at, now)]
         made = make_plan(
             entries,
-            near=self._near(entries),
+            near=kept_cosines(self._store, self._encoder, entries),
             now=now,
             trace=lambda run: self._run(scope, run),
             proposer=drafting.for_tenant(operation.tenant) if drafting else None,
         )
-        return {**made.to_json(), "heads": _heads(entries, made)}
+        return {
+            **made.to_json(),
+            "heads": {str(i): str(h) for i, h in heads(entries, made).items()},
+        }
 
     def _run(self, scope: Scope, run: UUID) -> Trajectory | None:
         with self._store.reading() as reader:
@@ -142,13 +142,13 @@ class ConsolidateRunner:
         plan = Plan.from_json(report)
         scope = scope_of(operation)
 
-        heads = {UUID(item): UUID(head) for item, head in report["heads"].items()}
+        stood = {UUID(item): UUID(head) for item, head in report["heads"].items()}
         # A plan that somebody has read is carried out as it was read, or not at all. One that was
         # made just now leaves out what has changed since: there the next one finds it.
         read_before = plan_id if named is not None else None
 
         def effect(tx: Writer) -> Outcome:
-            fits = still_fitting(tx, scope, plan, heads, read_before=read_before)
+            fits = still_fitting(tx, scope, plan, stood, read_before=read_before)
             found = {key: report[key] for key in TOLD if key in report}
             found |= {"skipped": len(plan.actions) - len(fits.actions), **_because(operation)}
             rows = consolidated(tx, scope, fits, now=self._clock())
@@ -195,40 +195,6 @@ class ConsolidateRunner:
             )
         )
         return [{"item": str(one.item), "reason": one.reason} for one in found.gone]
-
-    def _near(self, entries: Sequence[Rated]) -> NearDuplicates:
-        """Cosines of the vectors that the indexer kept; nothing is embedded for this."""
-        hashes = {
-            rated.version: hashlib.sha256(
-                self._encoder.windows(rated.entry.version.text)[0].encode()
-            ).hexdigest()
-            for rated in entries
-        }
-        kept: dict[str, bytes] = {}
-        wanted = list(dict.fromkeys(hashes.values()))
-        with self._store.reading() as reader:
-            for start in range(0, len(wanted), VECTORS_A_READ):
-                part = wanted[start : start + VECTORS_A_READ]
-                kept |= reader.vectors(part, self._encoder.fingerprint)
-
-        def cosine(left: UUID, right: UUID) -> float | None:
-            one, other = kept.get(hashes[left]), kept.get(hashes[right])
-            if one is None or other is None:
-                return None
-            return float(np.frombuffer(one, np.float32) @ np.frombuffer(other, np.float32))
-
-        return cosine
-
-
-def _heads(entries: Sequence[Rated], plan: Plan) -> dict[str, str]:
-    """What the plan bears on as it stood then, so that it is never applied to something else."""
-    touched = {action.item for action in plan.actions}
-    targets = {action.into for action in plan.actions}
-    return {
-        str(rated.item): str(rated.version)
-        for rated in entries
-        if rated.item in touched or rated.version in targets
-    }
 
 
 def _because(operation: Operation) -> dict[str, str]:

@@ -23,6 +23,7 @@ from memserver.services.remembering import Content, Remembering
 from memserver.services.retrieval.candidates import SOURCE_SUCCESS_RATE
 from memserver.services.wording import Worded, Wording, as_worded
 from memserver_skills.distillers import DISTILLERS, USUAL
+from memserver_skills.evolution.admission import AWAITS, awaited
 from memserver_skills.experience import Alike, Experience, alike_by_words
 from memserver_skills.proposals import Proposal
 
@@ -167,6 +168,7 @@ class DistillRunner:
         subjects: Mapping[UUID, str | None],
     ) -> "Rows":
         known = tx.items_by_id(scope, _all_names(namespace, proposals))
+        admission = tx.namespace_settings(namespace).admission
         rows = Rows()
         for place in _places(namespace, proposals, known):
             proposal = place.proposal
@@ -175,6 +177,7 @@ class DistillRunner:
                 rows.add(self._changed(tx, scope, place.known, content))
                 continue
             entry = self._remembering.first_version(place.item, namespace, proposal.kind, content)
+            entry = _as_admitted(entry, admission)
             rows.add((entry.version, entry.item))
         return rows
 
@@ -208,6 +211,18 @@ class Rows:
 def scope_of(operation: Operation) -> Scope:
     """What an operation may reach: its own namespace, in the name of whoever asked for it."""
     return Scope(operation.tenant, operation.requested_by, Role.WRITER, (operation.namespace.path,))
+
+
+def _as_admitted(entry: Entry, admission: str) -> Entry:
+    """Out of use, and saying what for, where it has to prove itself first."""
+    version = entry.version
+    awaits = awaited(entry.item.kind, version.metadata, admission)
+    if awaits is None:
+        return entry
+    return Entry(
+        replace(entry.item, status=Status.QUARANTINED),
+        replace(version, metadata={**version.metadata, AWAITS: awaits}),
+    )
 
 
 def _words(operation: Operation) -> Words:

@@ -1,9 +1,9 @@
-"""A namespace's active items with what is believed of them, as those see it who tidy a bank."""
+"""A namespace's items with what is believed of them, as those see it who tidy a bank."""
 
 from collections.abc import Sequence
 
 from memserver.domain.evidence import total
-from memserver.domain.items import Entry, Status
+from memserver.domain.items import Entry, Kind, Status
 from memserver.domain.ports import ItemFilter, Reader
 from memserver.domain.scope import Namespace, Scope
 from memserver.services.paging import every
@@ -12,8 +12,16 @@ from memserver_skills.plans import Rated
 A_READ = 500
 
 
-def rated_items(reader: Reader, scope: Scope, namespace: Namespace) -> list[Rated]:
-    where = ItemFilter((namespace.id,), statuses=(Status.ACTIVE,))
+def rated_items(
+    reader: Reader,
+    scope: Scope,
+    namespace: Namespace,
+    *,
+    kinds: tuple[Kind, ...] = (),
+    statuses: tuple[Status, ...] = (Status.ACTIVE,),
+) -> list[Rated]:
+    """Those in use where nothing else is said, of every kind."""
+    where = ItemFilter((namespace.id,), kinds=kinds, statuses=statuses)
     entries = list(every(lambda page: reader.items(scope, where, page)))
     rated: list[Rated] = []
     for start in range(0, len(entries), A_READ):

@@ -13,6 +13,8 @@ from memserver.domain.trajectories import Trajectory
 from memserver_skills.beliefs.credit import distilled_credit, ranking_reward
 from memserver_skills.beliefs.gates import admits
 from memserver_skills.beliefs.utility import Utility, utilities, utility
+from memserver_skills.evolution.admission import on_trial, waits_for
+from memserver_skills.plans import Rated
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +29,15 @@ class ContextWorth:
 @dataclass(frozen=True, slots=True)
 class Worth:
     """What an item's present version is worth, over all and by context. `credits` is what the
-    making of it earned, by the run that it was made from."""
+    making of it earned, by the run that it was made from. On trial it is offered and not counted as
+    proven; what `awaits` something is not offered."""
 
     item: UUID
     version: UUID
     overall: ContextWorth
     contexts: tuple[ContextWorth, ...]
+    on_trial: bool
+    awaits: str | None
     credits: Mapping[UUID, float]
 
 
@@ -65,11 +70,13 @@ class Valuing:
                 for run in runs.values()
                 if run.outcome is not None
             }
+            admission = reader.namespace_settings(entry.item.namespace).admission
         by_context = utilities(evidence)
+        overall = total(version.id, beliefs)
         return Worth(
             item_id,
             version.id,
-            ContextWorth(total(version.id, beliefs), utility(evidence), admits(beliefs, None)),
+            ContextWorth(overall, utility(evidence), admits(beliefs, None)),
             tuple(
                 ContextWorth(
                     belief,
@@ -78,6 +85,8 @@ class Valuing:
                 )
                 for belief in beliefs
             ),
+            on_trial(version, overall, admission),
+            waits_for(Rated(entry, overall)),
             credits,
         )
 

@@ -35,12 +35,15 @@ class DistilledCredit(Model):
 
 
 class Worth(Model):
-    """What an item's present version is worth, with all that was merged into it."""
+    """What an item's present version is worth, with all that was merged into it. On trial it is
+    offered and not yet counted as proven; what `awaits` something is not offered until then."""
 
     id: UUID
     version_id: UUID
     overall: ContextWorth
     contexts: list[ContextWorth]
+    on_trial: bool
+    awaits: str | None
     credits: list[DistilledCredit]
 
 
@@ -110,3 +113,31 @@ class Route(Model):
     agent: str
     agents: list[AgentScore]
     retrieval_id: UUID | None
+
+
+class Evolve(Model):
+    """Change a namespace's library by what came of it. Without `apply` the operation's report is a
+    plan to read. `cap` is how many items the library may hold."""
+
+    namespace: NamespacePath
+    apply: bool = False
+    cap: Annotated[int, Field(ge=1, le=1_000_000)] = 5_000
+
+
+class Window(Model):
+    """So many runs on end: how many items changed with or after them, and how many there were then.
+    `share` is the part of the library that changed for each run."""
+
+    runs: int
+    changed: int
+    library: int
+    share: float
+
+
+class Convergence(Model):
+    """How fast a namespace's library changes; `share` is that of the newest window, null where
+    there is no run."""
+
+    namespace: str
+    share: float | None
+    windows: list[Window]

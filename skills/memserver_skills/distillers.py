@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.demonstrations import distil_demonstrations
+from memserver_skills.edits import distil_edits
 from memserver_skills.experience import Experience
 from memserver_skills.experiences import distil_experiences
 from memserver_skills.hints import distil_hints
@@ -16,6 +17,7 @@ from memserver_skills.rubrics import distil_rubrics
 from memserver_skills.siblings import distil_siblings
 from memserver_skills.skillbank import distil_skillbank
 from memserver_skills.strategies import distil_strategies
+from memserver_skills.subgoals import distil_subgoals
 from memserver_skills.workflows import distil_workflows
 
 # Deterministic, and the order of the runs does not matter.
@@ -40,6 +42,8 @@ DISTILLERS: Mapping[str, Distiller] = {
     "experiences": _of_runs(distil_experiences),
     "demonstrations": _of_runs(distil_demonstrations),
     "siblings": _of_runs(distil_siblings),
+    "edits": distil_edits,
+    "subgoals": _of_runs(distil_subgoals),
 }
 
 USUAL = ("workflows", "hints", "mistakes")

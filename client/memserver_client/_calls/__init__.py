@@ -20,6 +20,7 @@ from memserver_client._calls import (
     retrieval,
     runs,
     sessions,
+    skills,
     tools,
 )
 
@@ -39,5 +40,6 @@ __all__ = [
     "retrieval",
     "runs",
     "sessions",
+    "skills",
     "tools",
 ]
