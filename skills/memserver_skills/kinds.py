@@ -75,11 +75,13 @@ class TaskKind:
 
 
 def kinds_of_task(runs: Sequence[Trajectory]) -> list[TaskKind]:
-    """The kinds of task among the runs whose outcome is known, by name."""
+    """The kinds of task among the runs whose outcome is known, by name; a run counts once."""
     grammar = read_grammar(runs)
     kinds: dict[str, list[Slotted]] = defaultdict(list)
+    seen: set[UUID] = set()
     for run in slotted(runs, grammar):
-        if run.run.outcome is not None:
+        if run.run.outcome is not None and run.run.id not in seen:
+            seen.add(run.run.id)
             kinds[run.run.task.type or run.key].append(run)
     return [
         _kind(name, open_slots(tuple(members), grammar.heads))

@@ -12,15 +12,16 @@ from memserver.domain.items import Form, Kind, SkillBody, SkillStep, Slot, Sourc
 from memserver.domain.trajectories import Trajectory, normal_goal
 from memserver_skills.kinds import TaskKind, kinds_of_task, succeeded
 from memserver_skills.proposals import Proposal, signature
-from memserver_skills.sequences import common_length
 from memserver_skills.slots import Slotted
-from memserver_skills.words import one_line, shorten
+from memserver_skills.words import shorten
 
 METHOD = "distill/reflections"
 
 TITLE = 100
 PATTERNS = 4
 MISTAKES = 5
+LONGEST_LINE = 600
+"""Characters of a pattern or a mistake."""
 LONGEST = 120
 """Steps of a golden workflow: no agent follows more."""
 
@@ -94,7 +95,7 @@ def _patterns(golden: Slotted, kind: TaskKind) -> tuple[str, ...]:
         if {order.first, order.then} <= held
     ]
     found = [*ranked, *orders] or usual or [f"it ended with: {golden.lines[-1]}"]
-    return tuple(found[:PATTERNS])
+    return tuple(shorten(text, LONGEST_LINE) for text in found[:PATTERNS])
 
 
 def rises(run: Slotted) -> list[str]:
@@ -112,7 +113,7 @@ def _mistakes(bad: Sequence[Slotted], golden: Slotted | None, kind: TaskKind) ->
     """What the failures were told, what they did that no success of the kind does, and where they
     stopped on the golden way; a failure with nothing of it says at least how far it came."""
     found: list[str] = [
-        one_line(text.replace("\nAvoid: ", "; avoid: "))
+        text.replace("\nAvoid: ", "; avoid: ")
         for run in bad
         for text in run.run.mistakes
         if text.strip()
@@ -124,15 +125,13 @@ def _mistakes(bad: Sequence[Slotted], golden: Slotted | None, kind: TaskKind) ->
             found += [f"it was left out to {missing}"] if missing else []
         elif run.lines:
             found.append(f"it went no further than: {run.lines[-1]}")
-    return tuple(dict.fromkeys(found))[:MISTAKES]
+    return tuple(dict.fromkeys(shorten(text, LONGEST_LINE) for text in found))[:MISTAKES]
 
 
 def _left_out(run: Slotted, golden: Slotted) -> str:
     """The first action of the golden way that the run has not, in order."""
-    for count in range(1, len(golden.lines) + 1):
-        if common_length(golden.lines[:count], run.lines) < count:
-            return golden.lines[count - 1]
-    return ""
+    done = iter(run.lines)
+    return next((line for line in golden.lines if line not in done), "")
 
 
 def _propose(
