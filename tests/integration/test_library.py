@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import App
+from tests.integration.conftest import App, wait_for
 
 
 def skill(app: App, namespace: str, goal: str, *actions: str) -> dict[str, Any]:
@@ -123,3 +123,147 @@ def test_a_route_needs_a_known_skill_an_agent_and_a_grant(shared_app: App) -> No
     elsewhere = {**asked, "namespace": "agents/other", "agents": ["a"]}
     shared_app.admin.post("/v1/memories", {"namespace": "agents/other", "body": {"text": "x"}})
     assert stranger("POST", "/v1/route", json=elsewhere).status_code == 404
+
+
+def evolved(app: App, namespace: str, **asked: Any) -> dict[str, Any]:
+    begun = app.admin.post("/v1/skills/evolve", {"namespace": namespace, **asked})
+    return wait_for(app.admin, begun)
+
+
+def distilled(app: App, namespace: str, method: str) -> None:
+    asked = {"namespace": namespace, "methods": [method]}
+    assert wait_for(app.admin, app.admin.post("/v1/distill", asked))["state"] == "succeeded"
+
+
+def offered(app: App, namespace: str, query: str) -> list[str]:
+    found = app.admin.post("/v1/retrieve", {"query": query, "namespace": namespace})
+    return [one["title"] for one in found["items"]]
+
+
+def test_a_plan_changes_nothing_and_an_applied_one_is_served_and_undone(shared_app: App) -> None:
+    ns = "evolving"
+    made = skill(shared_app, ns, "wash the mug", "take mug", "clean mug in sink")
+    for _ in range(2):
+        right = ("take mug", "open tap", "clean mug in sink")
+        run(shared_app, ns, "wash the mug", used=[made], actions=right)
+        wrong = ("take mug", "wipe mug")
+        run(shared_app, ns, "wash the mug", used=[made], score=0.0, actions=wrong)
+    path = f"/v1/skills/{made['id']}"
+    before = shared_app.admin.get(path)
+
+    plan = evolved(shared_app, ns)
+    assert [act["act"] for act in plan["report"]["acts"]] == ["refine"]
+    assert shared_app.admin.get(path) == before
+
+    done = evolved(shared_app, ns, apply=True)
+    (change,) = done["report"]["changes"]
+    after = shared_app.admin.get(path)
+    steps = [step["action"] for step in after["version"]["body"]["steps"]]
+    assert steps == ["take mug", "open tap", "clean mug in sink"]
+    assert after["version"]["method"] == "evolve/refine"
+    detail = shared_app.admin.get(f"/v1/changes/{change}")["change"]
+    assert (detail["verb"], "successes did “open tap” first" in detail["reason"]) == (
+        "evolve",
+        True,
+    )
+    found = shared_app.admin.post("/v1/retrieve", {"query": "wash the mug", "namespace": ns})
+    assert "open tap" in found["text"]
+
+    shared_app.admin.post(f"/v1/changes/{change}/undo", {})
+    assert shared_app.admin.get(path) == before
+
+
+def test_what_says_the_same_becomes_one_with_the_statistics_of_both(shared_app: App) -> None:
+    ns = "evolving/merged"
+    steps = ("take plate", "clean plate in sink", "put plate on shelf")
+    one, two = (
+        shared_app.admin.post(
+            "/v1/skills",
+            {
+                "namespace": ns,
+                "title": title,
+                "body": {"when": "To wash a plate", "steps": [{"action": step} for step in steps]},
+            },
+        )
+        for title in ("Wash a plate", "Wash a plate.")
+    )
+    run(shared_app, ns, "wash", used=[one])
+    run(shared_app, ns, "wash", used=[two], score=0.0)
+    done = evolved(shared_app, ns, apply=True)
+    assert len(done["report"]["merges"]) >= 1
+    (left,) = shared_app.admin.rows("/v1/skills", namespace=ns)
+    worth = shared_app.admin.get(f"/v1/memories/{left['id']}/worth")["overall"]
+    assert (worth["outcomes"], worth["mean"]) == (2, 0.5)
+    (gone, *_) = shared_app.admin.rows("/v1/skills", namespace=ns, status="merged")
+    assert shared_app.admin.get(f"/v1/skills/{gone['id']}/history")["versions"]
+
+
+def test_a_retired_skill_is_not_served_its_history_stays_and_it_can_be_restored(
+    shared_app: App,
+) -> None:
+    ns = "evolving/retired"
+    made = skill(shared_app, ns, "juggle eggs", "throw eggs")
+    for _ in range(12):
+        run(shared_app, ns, "juggle", used=[made], score=0.0, actions=("throw eggs",))
+    evolved(shared_app, ns, apply=True)
+    assert offered(shared_app, ns, "juggle eggs") == []
+    history = shared_app.admin.get(f"/v1/skills/{made['id']}/history")
+    assert history["versions"][0]["belief"]["outcomes"] == 12
+    shared_app.admin.post(f"/v1/memories/{made['id']}/restore", {})
+    assert len(shared_app.admin.rows("/v1/skills", namespace=ns)) == 1
+
+
+def test_a_hypothesis_is_not_served_before_a_success_has_shown_it(shared_app: App) -> None:
+    ns = "evolving/hypotheses"
+    actions = ("go to safe", "turn dial", "open safe")
+    for last in ("leave", "wait"):
+        run(shared_app, ns, "open the safe", score=0.0, actions=(*actions, last))
+    distilled(shared_app, ns, "subgoals")
+    (guess,) = shared_app.admin.rows("/v1/skills", namespace=ns, status="quarantined")
+    assert shared_app.admin.get(f"/v1/memories/{guess['id']}/worth")["awaits"] == "verification"
+    assert offered(shared_app, ns, "open the safe") == []
+    assert evolved(shared_app, ns, apply=True)["report"]["acts"] == []
+
+    run(shared_app, ns, "open the safe", actions=(*actions, "take ring"))
+    assert evolved(shared_app, ns, apply=True)["report"]["acts"][0]["rule"] == "verified"
+    assert offered(shared_app, ns, "open the safe") == [guess["title"]]
+
+
+def test_what_is_distilled_waits_for_held_out_runs_or_is_on_trial(shared_app: App) -> None:
+    def admission(ns: str, way: str) -> None:
+        sent = {"admission": way}
+        path = f"/v1/namespaces/settings?namespace={ns}"
+        assert shared_app.admin("PUT", path, json=sent).json()["settings"]["admission"] == way
+
+    steps = ("take mug 1", "clean mug 1 in sink")
+    waiting, trial = "evolving/held-out", "evolving/trial"
+    for ns, way in ((waiting, "held_out"), (trial, "first_uses")):
+        admission(ns, way)
+        run(shared_app, ns, "wash the mug", actions=steps)
+        distilled(shared_app, ns, "workflows")
+    (newcomer,) = shared_app.admin.rows("/v1/skills", namespace=trial)
+    assert shared_app.admin.get(f"/v1/memories/{newcomer['id']}/worth")["on_trial"] is True
+    assert offered(shared_app, trial, "wash the mug") == [newcomer["title"]]
+
+    assert offered(shared_app, waiting, "wash the mug") == []
+    assert evolved(shared_app, waiting, apply=True)["report"]["acts"] == []
+    run(shared_app, waiting, "wash the mug", actions=steps)
+    assert evolved(shared_app, waiting, apply=True)["report"]["acts"][0]["rule"] == "held_out"
+    assert len(offered(shared_app, waiting, "wash the mug")) == 1
+
+
+def test_a_library_converges_as_its_stream_repeats(shared_app: App) -> None:
+    ns = "evolving/converging"
+    for round in range(3):
+        for what in ("mug", "plate"):
+            run(shared_app, ns, f"wash the {what}", actions=(f"take {what}", f"clean {what}"))
+        if round == 0:
+            distilled(shared_app, ns, "workflows")
+    found = shared_app.admin.get("/v1/skills/convergence", namespace=ns, window=2)
+    shares = [window["share"] for window in found["windows"]]
+    assert shares[0] > shares[1] == shares[2] == found["share"] == 0.0
+    stranger = shared_app.admin.with_key("reader", "elsewhere")
+    asked = stranger("GET", "/v1/skills/convergence", params={"namespace": ns})
+    assert asked.status_code == 403
+    refused = stranger("POST", "/v1/skills/evolve", json={"namespace": ns})
+    assert refused.status_code == 403

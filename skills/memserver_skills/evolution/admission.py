@@ -1,0 +1,123 @@
+"""Whether what was distilled may come into use, and whether it may stay.
+
+Three ways: at once; on trial, judged by its first uses; or not before it tells runs that it was not
+made from better than the library does. A subgoal that no success has shown yet is a hypothesis and
+waits in every case (SDG; Yunjue, which has nothing but success and failure to go by)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memserver.domain.evidence import Belief
+from memserver.domain.items import Kind, SkillBody, Status, Version
+from memserver.domain.namespace_settings import Admission
+from memserver.domain.trajectories import Trajectory
+from memserver_skills.evolution.following import (
+    actions_of,
+    contains,
+    grounded_actions,
+    unnumbered,
+)
+from memserver_skills.plans import Rated
+from memserver_skills.steps_score import score_steps
+
+AWAITS = "awaits"
+"""Under this key the metadata of what is not in use yet says what it waits for."""
+HYPOTHESIS = "hypothesis"
+"""Under this key a distiller says that no success has shown what it proposes."""
+FIRST_USES = 5
+LEAST_BOUND = 0.2
+RUNS_LOOKED_AT = 60
+RIVALS_LOOKED_AT = 60
+
+
+def awaited(kind: Kind, metadata: Mapping[str, Any], admission: str) -> str | None:
+    """What something new has to wait for before it is used, None for nothing."""
+    if metadata.get(HYPOTHESIS) is True:
+        return "verification"
+    if admission == Admission.HELD_OUT and kind is Kind.SKILL:
+        return Admission.HELD_OUT.value
+    return None
+
+
+def waits_for(rated: Rated) -> str | None:
+    """What an item waits for that is kept out of use by its admission, and by nobody else."""
+    if rated.entry.item.status is not Status.QUARANTINED:
+        return None
+    reason = rated.entry.version.metadata.get(AWAITS)
+    return reason if isinstance(reason, str) else None
+
+
+def on_trial(version: Version, belief: Belief, admission: str) -> bool:
+    """In use and offered, but not counted as proven: too few of its uses have spoken."""
+    return (
+        admission == Admission.FIRST_USES
+        and version.method.startswith("distill")
+        and belief.outcomes < FIRST_USES
+    )
+
+
+def failed_trial(version: Version, belief: Belief, admission: str) -> bool:
+    """Enough of its uses have spoken, and against it."""
+    return (
+        admission == Admission.FIRST_USES
+        and version.method.startswith("distill")
+        and belief.outcomes >= FIRST_USES
+        and belief.lower_bound < LEAST_BOUND
+    )
+
+
+def verified_by(body: SkillBody, runs: Sequence[Trajectory]) -> tuple[Trajectory, ...]:
+    """The successes that did what it says."""
+    return tuple(
+        run
+        for run in runs
+        if _succeeded(run) and contains(grounded_actions(body, run.task.goal), run)
+    )
+
+
+def gain(
+    new: Rated, bank: Sequence[Rated], runs: Sequence[Trajectory]
+) -> tuple[float, tuple[Trajectory, ...]]:
+    """By how much the newcomer raises what the bank tells of successful runs that the newcomer
+    was not made from, as a mean of how the best skill's steps agree with what was done; and those
+    runs. Runs of its own type of task, the newest ones."""
+    version = new.entry.version
+    own = {source.trajectory_id for source in version.sources}
+    held_out = [
+        run
+        for run in sorted(runs, key=lambda run: (run.created_at, run.id), reverse=True)
+        if _succeeded(run)
+        and run.id not in own
+        and version.task_type in (None, run.task.type)
+        and actions_of(run)
+    ][:RUNS_LOOKED_AT]
+    if not held_out:
+        return 0.0, ()
+    rivals = [one for one in bank if _is_rival(one, new)][:RIVALS_LOOKED_AT]
+    gained = 0.0
+    for run in held_out:
+        known = max((agreement(rival, run) for rival in rivals), default=0.0)
+        gained += max(0.0, agreement(new, run) - known)
+    return gained / len(held_out), tuple(held_out)
+
+
+def agreement(skill: Rated, run: Trajectory) -> float:
+    """How well the steps of a skill, fitted to a run's goal, tell what the run did; in [0, 1]."""
+    body = skill.entry.version.body
+    if not isinstance(body, SkillBody):
+        return 0.0
+    offered = map(unnumbered, grounded_actions(body, run.task.goal))
+    return score_steps(list(offered), list(map(unnumbered, actions_of(run)))).score
+
+
+def _is_rival(one: Rated, new: Rated) -> bool:
+    types = (None, new.entry.version.task_type)
+    return (
+        one.item != new.item
+        and isinstance(one.entry.version.body, SkillBody)
+        and (new.entry.version.task_type is None or one.entry.version.task_type in types)
+    )
+
+
+def _succeeded(run: Trajectory) -> bool:
+    return run.outcome is not None and run.outcome.success
