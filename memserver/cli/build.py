@@ -60,6 +60,7 @@ def build(
     app.command()(grep.grep)
     app.command()(upkeep.distill)
     app.command()(upkeep.consolidate)
+    app.command()(library.evolve)
     app.command()(library.route)
     app.command()(upkeep.undo)
     app.command()(erasures.erase)

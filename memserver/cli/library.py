@@ -1,11 +1,38 @@
-"""`memserver route`: the library of skills as a whole, and what follows from it."""
+"""`memserver evolve` and `route`: the library of skills as a whole, and what follows from it."""
 
 from typing import Annotated
 
 import typer
 
-from memserver.cli.output import print_json, print_rows, remark, say
+from memserver.cli.output import operation_bar, print_json, print_rows, remark, say
 from memserver.cli.session import ApiKey, Json, Namespace, Url, session
+from memserver.cli.upkeep import WAIT_SECONDS, Timeout, Wait, show_operation
+
+
+def evolve(
+    context: typer.Context,
+    namespace: Namespace,
+    apply: Annotated[bool, typer.Option("--apply", help="Do it, rather than plan it.")] = False,
+    cap: Annotated[int, typer.Option("--cap", min=1, help="Items at most.")] = 5_000,
+    wait: Wait = True,
+    timeout: Timeout = WAIT_SECONDS,
+    url: Url = None,
+    api_key: ApiKey = None,
+    json: Json = False,
+) -> None:
+    """Change a library by what came of it: admit, merge, split, put right, retire."""
+    with session(context).memory(url, api_key) as memory, operation_bar() as seen:
+        operation = memory.evolve(
+            namespace=namespace,
+            apply=apply,
+            cap=cap,
+            wait=wait,
+            timeout=timeout,
+            on_progress=seen,
+        )
+    show_operation(operation, as_json=json)
+    if not json and not apply and operation.state == "succeeded":
+        remark(f"To do it: memserver evolve --namespace {namespace} --apply")
 
 
 def route(

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
-from memserver.wire.library import Route, RouteRequest, RunCredit, Worth
-from memserver_client._call import Call, ask, read
+from memserver.wire.library import Convergence, Evolve, Route, RouteRequest, RunCredit, Worth
+from memserver.wire.operations import Operation
+from memserver_client._call import Call, Steps, ask, read, write
+from memserver_client._operations import WAIT_SECONDS, OnProgress, started
 from memserver_client._requests import Id, checked, id_of
 
 
@@ -40,3 +42,27 @@ def route(
         task_type=task_type,
     )
     return ask("/v1/route", Route, asked_for)
+
+
+def evolve(
+    *,
+    namespace: str,
+    apply: bool = False,
+    cap: int = 5_000,
+    wait: bool = False,
+    timeout: float = WAIT_SECONDS,
+    on_progress: OnProgress | None = None,
+) -> Steps[Operation]:
+    """Changes a namespace's library by what came of it. Without `apply` the operation's `.report`
+    is a plan to read; with it the report's `changes` lists one change an act, the last of them
+    first to be taken back. `cap` is how many items the library may hold."""
+    asked_for = checked(Evolve, namespace=namespace, apply=apply, cap=cap)
+    call = write("POST", "/v1/skills/evolve", Operation, asked_for)
+    return started(call, wait=wait, timeout=timeout, on_progress=on_progress)
+
+
+def convergence(*, namespace: str, window: int = 20) -> Call[Convergence]:
+    """How fast a namespace's library changes: the share of it that changed with each run, over
+    windows of so many runs."""
+    params: dict[str, str | int | bool | None] = {"namespace": namespace, "window": window}
+    return read("/v1/skills/convergence", Convergence, params)
