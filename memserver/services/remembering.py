@@ -1,8 +1,6 @@
 """Remember: items and their versions, written by people and agents directly."""
 
-import uuid
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -29,6 +27,7 @@ from memserver.domain.ports import Clock, ItemFilter, Page, PageRequest, Reader,
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.times import TimeFrame
 from memserver.services.access import Access
+from memserver.services.known_facts import about_of, fact_id, known_fact
 from memserver.services.skills.contents import sound
 from memserver.services.skills.tools_allowed import require_allowed
 
@@ -140,7 +139,7 @@ class Remembering:
         # What is sealed of it goes with the person whom the item is about.
         content = replace(content, subject=content.subject or entry.item.subject)
         content = tx.protected([entry.item.namespace], content)
-        if _about(content.body) != _about(entry.version.body):
+        if about_of(content.body) != about_of(entry.version.body):
             raise InvalidBody("A fact keeps its entity and key; remember another fact instead.")
         return self._restate(tx, scope, entry, content)
 
@@ -403,71 +402,6 @@ def _not_ahead(valid_from: datetime | None, now: datetime) -> datetime:
     return min(valid_from, now)
 
 
-def fact_id(namespace: Namespace, body: FactBody, subject: str | None = None) -> UUID:
-    """One item a namespace, person, entity and key, so that a new value finds the old one, however
-    the two are spelt."""
-    whose = () if subject is None else (subject,)
-    return _fact_id(namespace, normal_name(body.entity), normal_name(body.key), *whose)
-
-
-def fact_ids(namespace: Namespace, body: FactBody, subject: str | None) -> list[UUID]:
-    """The ids under which the fact may be known, the likeliest first."""
-    ids = (
-        fact_id(namespace, body, subject),
-        fact_id(namespace, body),
-        _fact_id(namespace, body.entity, body.key),  # from when the spelling counted
-    )
-    return list(dict.fromkeys(ids))
-
-
-def known_fact(
-    reader: Reader, scope: Scope, namespace: Namespace, body: FactBody, subject: str | None
-) -> Entry | None:
-    """The item of this entity and key, whatever its status, that what is told about the subject is
-    a new value of. One that was made when spelling counted is found by that spelling or, while it
-    is active, by any."""
-    ids = fact_ids(namespace, body, subject)
-    by_id = reader.items_by_id(scope, ids)
-    about = _about(body)
-    active = reader.facts_about(scope, namespace, [body.entity])
-    found = [by_id[item_id] for item_id in ids if item_id in by_id]
-    found += [one for one in active if _about(one.version.body) == about]
-    return next(iter(facts_of(found, subject)), None)
-
-
-def facts_of(facts: Iterable[Entry], subject: str | None) -> list[Entry]:
-    """Those that what is told about the subject may change, the person's own first: a value of one
-    person is none of another's, or it would stay, or go, with the erasure of the other. What is
-    told of nobody changes a person's only where one person alone has it."""
-    found = [(one, one.version.body) for one in facts if isinstance(one.version.body, FactBody)]
-    own = [one for one, _ in found if one.item.subject == subject]
-    if subject is not None:
-        return own + [one for one, _ in found if one.item.subject is None]
-    people: dict[tuple[str, str] | None, set[str]] = defaultdict(set)
-    for one, body in found:
-        if one.item.subject is not None:
-            people[_about(body)].add(one.item.subject)
-    return own + [
-        one
-        for one, body in found
-        if one.item.subject is not None
-        and (len(people[_about(body)]) == 1 or one.item.id == fact_id(one.item.namespace, body))
-    ]
-
-
-def _fact_id(namespace: Namespace, entity: str, key: str, *whose: str) -> UUID:
-    return uuid.uuid5(
-        namespace.tenant, "\x1f".join((str(namespace.id), "fact", entity, key, *whose))
-    )
-
-
-def _about(body: Body) -> tuple[str, str] | None:
-    """What a fact is found by when its value changes, None for other bodies."""
-    if not isinstance(body, FactBody):
-        return None
-    return (normal_name(body.entity), normal_name(body.key))
-
-
 def holds(entry: Entry, now: datetime) -> bool:
     """Whether it is in use and its head has not ended."""
     end = entry.version.valid_to
@@ -479,7 +413,7 @@ def _same(entry: Entry, content: Content) -> bool:
     known, told = entry.version.body, content.body
     if isinstance(known, FactBody) and isinstance(told, FactBody):
         titles = normal_name(entry.version.title) == normal_name(content.title)
-        return titles and _about(known) == _about(told) and known.value == told.value
+        return titles and about_of(known) == about_of(told) and known.value == told.value
     return entry.version.content_hash == content_hash(content.title, content.body)
 
 

@@ -16,13 +16,15 @@ from memserver.domain.policy.write_features import Operation
 from memserver.domain.ports import Reader
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.times import valid_at
+from memserver.services.known_facts import (
+    fact_id,
+    fact_ids,
+    facts_of,
+)
 from memserver.services.remembering import (
     Content,
     Remembering,
     closed_by,
-    fact_id,
-    fact_ids,
-    facts_of,
 )
 from memserver.services.writing.candidates import Candidate, Neighbour, Sort, about_of, same_value
 from memserver.services.writing.deciding import Decided
