@@ -90,12 +90,12 @@ def _of_condensed(row: Mapping[str, Any]) -> Run:
     _, quoted, rest = row.get("contextual_description", "").partition("classified as '")
     return Run(
         goal=content["task_meta"]["original_goal"],
-        actions=tuple(step["action"] for step in steps if step["step_index"] >= 0),
+        actions=tuple(step["action"] for step in steps if step.get("step_index", 0) >= 0),
         success=row["tags"]["outcome"] == "Success",
         sent=row,
         type=rest.partition("'")[0] if quoted else None,
         mistakes=tuple(
-            f"When: {told['trigger_condition']}\nAvoid: {told['bad_action']}"
+            f"When: {told.get('trigger_condition', '')}\nAvoid: {told.get('bad_action', '')}"
             for told in content.get("strategic_guidelines", {}).get("mistakes_to_avoid", [])
         ),
     )
