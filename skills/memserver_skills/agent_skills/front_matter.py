@@ -52,11 +52,29 @@ def load(front: str) -> dict[str, Any]:
 
 
 def dump(fields: Mapping[str, Any]) -> str:
-    """The mapping as front matter that `load` reads back the same. An empty text is quoted: bare,
-    it would read as nothing in other parsers."""
-    return yaml.safe_dump(
-        dict(fields), sort_keys=False, allow_unicode=True, default_flow_style=False, width=WIDTH
+    """The mapping as front matter that `load` reads back the same."""
+    told: str = yaml.dump(
+        dict(fields),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=False,
+        width=WIDTH,
     )
+    return told
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes what would read as a number or as nothing elsewhere, and escapes all that is not plain
+    in one line: the other styles fold some breaks and blanks into others."""
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    plain = text.isprintable() and text == text.strip()
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
+
+
+_Dumper.add_representer(str, _text)
 
 
 _TOO_DEEP = f"the front matter nests deeper than {DEEPEST} levels"
