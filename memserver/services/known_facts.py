@@ -36,7 +36,7 @@ def known_fact(
     ids = fact_ids(namespace, body, subject)
     by_id = reader.items_by_id(scope, ids)
     about = about_of(body)
-    active = reader.factsabout_of(scope, namespace, [body.entity])
+    active = reader.facts_about(scope, namespace, [body.entity])
     found = [by_id[item_id] for item_id in ids if item_id in by_id]
     found += [one for one in active if about_of(one.version.body) == about]
     return next(iter(facts_of(found, subject)), None)
