@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from memserver.domain.trajectories import Trajectory
+from memserver_skills.code_skills import distil_code
 from memserver_skills.demonstrations import distil_demonstrations
 from memserver_skills.edits import distil_edits
 from memserver_skills.experience import Experience
@@ -43,6 +44,7 @@ DISTILLERS: Mapping[str, Distiller] = {
     "demonstrations": _of_runs(distil_demonstrations),
     "siblings": _of_runs(distil_siblings),
     "edits": distil_edits,
+    "code": _of_runs(distil_code),
     "subgoals": _of_runs(distil_subgoals),
 }
 

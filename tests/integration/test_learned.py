@@ -7,7 +7,8 @@ import pytest
 
 from tests.integration.conftest import App, Caller, wait_for
 
-METHODS = ["milestones", "experiences", "demonstrations", "siblings"]
+# What edits propose is what the bank does not foretell yet, so they come before the others.
+METHODS = ["edits", "milestones", "experiences", "demonstrations", "siblings", "code"]
 NOTHING = "Nothing happens."
 
 
@@ -49,6 +50,9 @@ def taught(shared_app: App) -> Caller:
         put("mug", "shelf"),
         put("pen", "bed"),
         put("cup", "sofa"),
+        put("key", "box"),
+        put("book", "cart"),
+        put("ring", "safe"),
         put("mug", "shelf", wiped=False),
         stuck(),
     ]
@@ -98,8 +102,8 @@ def test_distilling_the_same_runs_again_writes_nothing(
     again = distilled(taught)["report"]
 
     assert [again[method]["written"] for method in METHODS] == [0] * len(METHODS)
-    assert [again[method]["proposed"] for method in METHODS] == [
-        report[method]["proposed"] for method in METHODS
+    assert [again[method]["proposed"] for method in METHODS[1:]] == [
+        report[method]["proposed"] for method in METHODS[1:]
     ]
 
 
