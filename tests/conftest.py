@@ -19,7 +19,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # here needs what outlives a loss of power: a killed process loses nothing that is in memory.
 MEMORY = Path("/dev/shm")
 OURS = "memserver-tests-"
-ROOM = 4 * 1024**3
+ROOM = 2 * 1024**3
 
 
 def pytest_configure(config: pytest.Config) -> None:
