@@ -238,6 +238,7 @@ class Memory:
     worth = _asks(calls.library.worth)
     run_credit = _asks(calls.library.run_credit)
     route = _asks(calls.library.route)
+    portfolio = _asks(calls.library.portfolio)
     evolve = _asks(calls.library.evolve)
     convergence = _asks(calls.library.convergence)
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from memserver.services.portfolios import Assembled
 from memserver.services.routing import Routed
 from memserver.services.valuing import ContextWorth, RunCredit, Worth
 from memserver.wire import library as wire
@@ -52,6 +53,31 @@ def convergence(namespace: str, windows: Sequence[Window]) -> wire.Convergence:
         windows=[
             wire.Window(runs=one.runs, changed=one.changed, library=one.library, share=one.share)
             for one in windows
+        ],
+    )
+
+
+def portfolio(found: Assembled) -> wire.Portfolio:
+    chosen = found.portfolio.chosen
+    return wire.Portfolio(
+        members=[
+            wire.PortfolioMember(
+                skill=one.member.skill,
+                title=found.titles[one.member.skill],
+                covers=sorted(found.goals[task] for task in one.member.covers),
+                adds=len(one.adds),
+                cost=one.member.cost,
+            )
+            for one in chosen
+        ],
+        covered=len(found.portfolio.covers),
+        solved=found.solved,
+        dominated=list(found.portfolio.dominated),
+        matches=[
+            wire.PortfolioMatch(
+                skill=one.skill, predicted=one.predicted, cost=one.cost, score=one.score
+            )
+            for one in found.matched
         ],
     )
 

@@ -47,6 +47,7 @@ from memserver.services.policies.lifecycle import Lifecycle
 from memserver.services.policies.overview import Overviewing
 from memserver.services.policies.proving import Proving
 from memserver.services.policies.serving import Scorers, Serving
+from memserver.services.portfolios import Portfolios
 from memserver.services.preferring.preferring import Preferring
 from memserver.services.privacy.protecting import Protecting
 from memserver.services.privacy.sealing import sealing_of
@@ -321,6 +322,7 @@ class Server:
             valuing=Valuing(store),
             routing=Routing(store, retrieve),
             evolving=Evolving(store, operations),
+            portfolios=Portfolios(store),
             distilling=Distilling(operations, has_model=asking is not None),
             consolidating=consolidating,
             reindexing=Reindexing(operations, access),

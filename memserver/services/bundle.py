@@ -25,6 +25,7 @@ from memserver.services.operations import OperationService
 from memserver.services.policies.exploring import Exploring
 from memserver.services.policies.lifecycle import Lifecycle
 from memserver.services.policies.overview import Overviewing
+from memserver.services.portfolios import Portfolios
 from memserver.services.preferring.preferring import Preferring
 from memserver.services.privacy.unsealing import Unsealing
 from memserver.services.readiness import Readiness
@@ -74,6 +75,7 @@ class Services:
     valuing: Valuing
     routing: Routing
     evolving: Evolving
+    portfolios: Portfolios
     distilling: Distilling
     consolidating: Consolidating
     reindexing: Reindexing

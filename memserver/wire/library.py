@@ -141,3 +141,44 @@ class Convergence(Model):
     namespace: str
     share: float | None
     windows: list[Window]
+
+
+class PortfolioRequest(Model):
+    """At most `k` skills that together solved most tasks; with a `goal`, also which of them it is
+    for, a unit of cost taking `cost_weight` off what is expected."""
+
+    namespace: NamespacePath
+    k: Annotated[int, Field(ge=1, le=1_000)] = 5
+    goal: Annotated[str, StringConstraints(min_length=1, max_length=20_000)] | None = None
+    cost_weight: CostWeight = 0.0
+
+
+class PortfolioMember(Model):
+    """A chosen skill, the goals that were solved with it, and how many of them no member before it
+    covers. `cost` is the mean of what runs with it cost."""
+
+    skill: UUID
+    title: str
+    covers: list[str]
+    adds: int
+    cost: float
+
+
+class PortfolioMatch(Model):
+    """What a member is expected to come to with the goal; `score` is that less its weighed cost."""
+
+    skill: UUID
+    predicted: float
+    cost: float
+    score: float
+
+
+class Portfolio(Model):
+    """`covered` of the `solved` tasks are covered by the members. `dominated` are skills of which
+    another one covers all for no more. `matches` are the members for the goal, best first."""
+
+    members: list[PortfolioMember]
+    covered: int
+    solved: int
+    dominated: list[UUID]
+    matches: list[PortfolioMatch]

@@ -267,3 +267,28 @@ def test_a_library_converges_as_its_stream_repeats(shared_app: App) -> None:
     assert asked.status_code == 403
     refused = stranger("POST", "/v1/skills/evolve", json={"namespace": ns})
     assert refused.status_code == 403
+
+
+def test_a_portfolio_names_what_each_skill_covers_and_whom_a_goal_is_for(shared_app: App) -> None:
+    ns = "portfolio"
+    names = ("washing", "heating", "washing mugs")
+    washing, heating, mugs = (skill(shared_app, ns, name, name) for name in names)
+    for goal, used in (
+        ("wash the mug", [washing, mugs]),
+        ("Wash the plate.", [washing]),
+        ("heat the egg", [heating]),
+    ):
+        run(shared_app, ns, goal, used=used, cost=2.0)
+    run(shared_app, ns, "wash the bowl", used=[heating], score=0.0, cost=2.0)
+    asked = {"namespace": ns, "k": 5, "goal": "heat the soup"}
+    found = shared_app.admin.post("/v1/skills/portfolio", asked)
+
+    covers = [(one["title"], one["covers"], one["adds"]) for one in found["members"]]
+    assert covers == [
+        ("washing", ["Wash the plate.", "wash the mug"], 2),
+        ("heating", ["heat the egg"], 1),
+    ]
+    assert found["dominated"] == [mugs["id"]]
+    assert (found["covered"], found["solved"]) == (3, 3)
+    assert found["matches"][0]["skill"] == heating["id"]
+    assert found["members"][0]["cost"] == 2.0

@@ -2,7 +2,16 @@
 
 from collections.abc import Sequence
 
-from memserver.wire.library import Convergence, Evolve, Route, RouteRequest, RunCredit, Worth
+from memserver.wire.library import (
+    Convergence,
+    Evolve,
+    Portfolio,
+    PortfolioRequest,
+    Route,
+    RouteRequest,
+    RunCredit,
+    Worth,
+)
 from memserver.wire.operations import Operation
 from memserver_client._call import Call, Steps, ask, read, write
 from memserver_client._operations import WAIT_SECONDS, OnProgress, started
@@ -66,3 +75,14 @@ def convergence(*, namespace: str, window: int = 20) -> Call[Convergence]:
     windows of so many runs."""
     params: dict[str, str | int | bool | None] = {"namespace": namespace, "window": window}
     return read("/v1/skills/convergence", Convergence, params)
+
+
+def portfolio(
+    *, namespace: str, k: int = 5, goal: str | None = None, cost_weight: float = 0.0
+) -> Call[Portfolio]:
+    """At most `k` skills that together solved most tasks, each with what it covers; with a `goal`
+    also `.matches`, the members for it, best first."""
+    asked_for = checked(
+        PortfolioRequest, namespace=namespace, k=k, goal=goal, cost_weight=cost_weight
+    )
+    return ask("/v1/skills/portfolio", Portfolio, asked_for)

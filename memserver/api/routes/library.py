@@ -15,6 +15,8 @@ from memserver.wire.base import NamespacePath
 from memserver.wire.library import (
     Convergence,
     Evolve,
+    Portfolio,
+    PortfolioRequest,
     Route,
     RouteRequest,
     RunCredit,
@@ -92,5 +94,21 @@ async def get_convergence(
         namespace = call.services.access.readable_one(call.scope, query.namespace)
         windows = call.services.evolving.convergence(namespace, window=query.window)
         return shapes.convergence(namespace.path, windows)
+
+    return await call.read(read)
+
+
+@router.post("/skills/portfolio")
+async def portfolio(sent: PortfolioRequest, call: CallDep) -> Portfolio:
+    """A few skills that together solved most tasks of a namespace, and which of them a goal is
+    for."""
+
+    def read() -> Portfolio:
+        namespace = call.services.access.readable_one(call.scope, sent.namespace)
+        return shapes.portfolio(
+            call.services.portfolios(
+                call.scope, namespace, k=sent.k, goal=sent.goal, cost_weight=sent.cost_weight
+            )
+        )
 
     return await call.read(read)
