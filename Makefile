@@ -19,7 +19,8 @@ JOBS ?= 2
 PYTEST ?= $(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 # No test may reach for a model hub, and a PostgreSQL in a test wants a private runtime folder.
-OFFLINE := HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false
+# Tests in several processes have one core each: more threads would wait for one another, spinning.
+OFFLINE := HF_HUB_OFFLINE=1 TOKENIZERS_PARALLELISM=false OMP_NUM_THREADS=1
 IN_RUNTIME_DIR := export XDG_RUNTIME_DIR=$$(mktemp -d); trap 'rm -rf "$$XDG_RUNTIME_DIR"' EXIT;
 
 .PHONY: help setup demo test test-fast check format bench bench-smoke docs-check wheel-test clean
