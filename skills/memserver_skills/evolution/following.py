@@ -55,6 +55,11 @@ def grounded_actions(body: SkillBody, goal: str) -> list[str]:
     return [step.action for step in (ground(body, goal) or body).steps]
 
 
+def matches(step: str, action: str) -> bool:
+    """Whether an action does what a step says."""
+    return _pattern(step).fullmatch(normal_line(action)) is not None
+
+
 def unnumbered(action: str) -> str:
     """The action without the numbers that tell instances apart, of which no skill knows before."""
     return _INSTANCE.sub("", action)
