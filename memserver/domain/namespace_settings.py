@@ -27,7 +27,7 @@ class NamespaceSettings:
     first; None leaves that occasion out. `time_zone` (IANA) is that of messages which name none,
     `admission` how what is distilled comes into use. `allowed_tools` are those that skills may
     declare; None where nobody has said, and each skill that declares any is decided on by
-    itself."""
+    itself. Where `frozen`, the library of skills does not change."""
 
     id: UUID
     namespace: Namespace
@@ -41,6 +41,7 @@ class NamespaceSettings:
     time_zone: str = "UTC"
     admission: str = Admission.NONE.value
     allowed_tools: tuple[str, ...] | None = None
+    frozen: bool = False
 
 
 def settings_id(namespace: Namespace) -> UUID:

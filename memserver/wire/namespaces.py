@@ -29,6 +29,7 @@ class NewNamespaceSettings(Model):
     time_zone: TimeZone = "UTC"
     admission: Admission = "none"
     allowed_tools: Tools | None = None
+    frozen: bool = False
 
 
 class NamespaceSettings(Model):
@@ -36,7 +37,7 @@ class NamespaceSettings(Model):
     more active items than that. `secrets`, `personal_data`: what is taken out of texts.
     `allowed_tools`: what skills may declare, null where nobody has said. The rest says when the
     namespace is consolidated by itself, the time zone of messages that name none, and how what is
-    distilled is admitted."""
+    distilled is admitted. `frozen`: whether the library of skills stays as it is."""
 
     namespace: str
     half_life_days: float | None
@@ -49,6 +50,7 @@ class NamespaceSettings(Model):
     time_zone: str
     admission: Admission
     allowed_tools: list[str] | None = None
+    frozen: bool = False
 
 
 class NamespaceSettingsStored(Receipt):

@@ -14,6 +14,7 @@ from memserver.domain.ports.index import (
 )
 from memserver.domain.ports.jobs import Jobs, Work
 from memserver.domain.ports.paging import Page, PageRequest
+from memserver.domain.ports.practice import PracticeFilter
 from memserver.domain.ports.sessions import SessionFilter
 from memserver.domain.ports.store import (
     Clock,
@@ -49,6 +50,7 @@ __all__ = [
     "Page",
     "PageRequest",
     "Point",
+    "PracticeFilter",
     "Readable",
     "Reader",
     "RunBrief",

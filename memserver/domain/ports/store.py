@@ -23,6 +23,7 @@ from memserver.domain.ports.keeping import KeepingReader
 from memserver.domain.ports.library import LibraryReader
 from memserver.domain.ports.model_use import ModelUseReads, ModelUseWrites
 from memserver.domain.ports.paging import Page, PageRequest
+from memserver.domain.ports.practice import PracticeReader, PracticeWriter
 from memserver.domain.ports.privacy import (
     Compacted,
     PrivacyReader,
@@ -152,6 +153,7 @@ class Reader(
     KeepingReader,
     LibraryReader,
     ModelUseReads,
+    PracticeReader,
     PrivacyReader,
     SessionReader,
     CorpusReader,
@@ -329,7 +331,7 @@ class Reader(
         """A projection's position and the fingerprint it was built with."""
 
 
-class Writer(Reader, ModelUseWrites, PrivacyWriter, SessionWriter, Protocol):
+class Writer(Reader, ModelUseWrites, PracticeWriter, PrivacyWriter, SessionWriter, Protocol):
     """One transaction: all of it or none. Sees its own writes."""
 
     def apply(self, draft: Draft) -> Change:

@@ -42,6 +42,7 @@ from memserver.storage.sql.tables import (
     EVIDENCE,
     ITEM,
     NAMESPACE,
+    PRACTICE_GOAL,
     ROW_CHANGE,
     SEALED,
     SESSION,
@@ -85,6 +86,9 @@ class ErasingWrites(View):
         counts["version"] = self._delete(VERSION, erasing.tenant, reworked.versions)
         counts["item"] = self._delete(ITEM, erasing.tenant, reworked.items)
         counts["trajectory"] = self._delete(TRAJECTORY, erasing.tenant, person.runs)
+        counts["practice_goal"] = self._delete(
+            PRACTICE_GOAL, erasing.tenant, person.runs, by="trajectory"
+        )
         counts["session_event"] = self._delete(
             SESSION_EVENT, erasing.tenant, person.sessions, by="session_id"
         )

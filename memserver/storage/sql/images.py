@@ -13,15 +13,18 @@ from memserver.storage.sql.types import UtcDateTime, canonical_json
 
 Image = dict[str, Any]
 
-# Columns that came after images of their tables were first logged. They are in an image only where
-# they hold something, so that a row without any hashes as it did before there were such columns.
-LATER: dict[str, frozenset[str]] = {
-    "trajectory": frozenset({"subject"}),
-    "item": frozenset({"subject", "expires_at"}),
-    "version": frozenset({"entity", "session", "ordinal", "speaker", "context", "closed_at"}),
-    "namespace_settings": frozenset({"allowed_tools"}),
+# Columns that came after images of their tables were first logged, with what rows had in them that
+# were there before. They are in an image only where they hold something else, so that such a row
+# hashes as it did before there were such columns.
+LATER: dict[str, dict[str, Any]] = {
+    "trajectory": {"subject": None},
+    "item": dict.fromkeys(("subject", "expires_at")),
+    "version": dict.fromkeys(
+        ("entity", "session", "ordinal", "speaker", "context", "closed_at"), None
+    ),
+    "namespace_settings": {"allowed_tools": None, "frozen": False},
 }
-_NONE: frozenset[str] = frozenset()
+_NONE: dict[str, Any] = {}
 _TENANT = "tenant_id"
 
 
@@ -31,13 +34,13 @@ def to_image(table: Table, row: Mapping[str, Any]) -> Image:
     return {
         name: _plain(row[name])
         for name in table.c.keys()  # noqa: SIM118
-        if name != _TENANT and not (name in later and row[name] is None)
+        if name != _TENANT and not (name in later and row[name] == later[name])
     }
 
 
 def from_image(table: Table, image: Image, tenant: UUID) -> dict[str, Any]:
     """The row that `to_image` was given."""
-    row: dict[str, Any] = {_TENANT: tenant, **dict.fromkeys(LATER.get(table.name, _NONE))}
+    row: dict[str, Any] = {_TENANT: tenant, **LATER.get(table.name, _NONE)}
     for name, value in image.items():
         column = table.c[name]
         if value is not None and isinstance(column.type, Uuid):

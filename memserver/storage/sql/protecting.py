@@ -17,6 +17,7 @@ from memserver.domain.operations import Operation
 from memserver.domain.policies import Exploration
 from memserver.domain.ports.privacy import Looking, Original
 from memserver.domain.ports.store import Once, StoredReply
+from memserver.domain.practice import PracticeGoal
 from memserver.domain.scope import Key, Namespace, Scope
 from memserver.domain.sessions.events import Session, SessionEvent
 from memserver.domain.trajectories import Trajectory
@@ -78,6 +79,16 @@ class ProtectingWriter(NotingWriter):
         if originals:
             seal(self, session.namespace, originals, subject=session.subject)
         super().add_session_events(session, kept)
+
+    def add_practice_goals(self, goals: Sequence[PracticeGoal]) -> tuple[PracticeGoal, ...]:
+        return super().add_practice_goals([self._practice(goal) for goal in goals])
+
+    def put_practice_goal(self, goal: PracticeGoal) -> PracticeGoal:
+        return super().put_practice_goal(self._practice(goal))
+
+    def _practice(self, goal: PracticeGoal) -> PracticeGoal:
+        """It says of nobody whom it is about."""
+        return self._stripped([goal.namespace], goal)
 
     def store_reply(self, once: Once, reply: StoredReply) -> None:
         super().store_reply(once, self._of_tenant(once.tenant, reply))

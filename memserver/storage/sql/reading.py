@@ -13,6 +13,7 @@ from memserver.storage.sql.library_reads import LibraryReads
 from memserver.storage.sql.log_reads import LogReads
 from memserver.storage.sql.model_use_rows import ModelUseReads
 from memserver.storage.sql.policy_reads import PolicyReads
+from memserver.storage.sql.practice_reads import PracticeReads
 from memserver.storage.sql.sealed_rows import PrivacyReads
 from memserver.storage.sql.session_reads import SessionReads
 from memserver.storage.sql.settings_reads import SettingsReads
@@ -32,6 +33,7 @@ class SqlReader(
     KeepingReads,
     SessionReads,
     ModelUseReads,
+    PracticeReads,
     PrivacyReads,
     LogReads,
     IndexReads,

@@ -28,5 +28,5 @@ SETTINGS_COLUMNS: tuple[Column[Any], ...] = tuple(
 def to_settings(cells: Cells, names: Names) -> NamespaceSettings:
     """From cells in the order of `SETTINGS_COLUMNS`."""
     row_id, namespace_id, *settings = cells
-    held = (tuple(cell) if isinstance(cell, list) else cell for cell in settings)
+    held: list[Any] = [tuple(cell) if isinstance(cell, list) else cell for cell in settings]
     return NamespaceSettings(row_id, names[namespace_id], *held)

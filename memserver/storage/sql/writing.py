@@ -16,6 +16,7 @@ from memserver.domain.scope import Key, Namespace, Scope, Tenant, is_path
 from memserver.storage.sql.changes import Changes
 from memserver.storage.sql.erasing import ErasingWrites
 from memserver.storage.sql.model_use_rows import ModelUseWrites
+from memserver.storage.sql.practice_writes import PracticeWrites
 from memserver.storage.sql.reach import Condition
 from memserver.storage.sql.reading import SqlReader
 from memserver.storage.sql.records import decision_row, operation_row
@@ -37,7 +38,9 @@ from memserver.storage.sql.undo import Undo
 REPLIES_KEPT = timedelta(hours=24)
 
 
-class SqlWriter(ModelUseWrites, SessionWrites, PrivacyWrites, ErasingWrites, SqlReader):
+class SqlWriter(
+    ModelUseWrites, PracticeWrites, SessionWrites, PrivacyWrites, ErasingWrites, SqlReader
+):
     """Only one exists at a time, over all processes: what it has read stays true until its end."""
 
     # --- content

@@ -17,6 +17,7 @@ from memserver.domain.operations import Operation
 from memserver.domain.policies import Policy
 from memserver.domain.ports.corpus import CorpusFilter
 from memserver.domain.ports.paging import PageRequest
+from memserver.domain.ports.practice import PracticeFilter
 from memserver.domain.ports.privacy import Original
 from memserver.domain.ports.sessions import SessionFilter
 from memserver.domain.ports.store import (
@@ -26,10 +27,11 @@ from memserver.domain.ports.store import (
     TrajectoryFilter,
     Writer,
 )
+from memserver.domain.practice import PracticeGoal, Why
 from memserver.domain.scope import Key, Namespace, Role, Scope, covers, is_path
 from memserver.domain.sessions.events import Message, Session, SessionEvent
 from memserver.domain.times import TimeFrame
-from memserver.domain.trajectories import Trajectory
+from memserver.domain.trajectories import Task, Trajectory
 from memserver.storage.sql.sealed_rows import seal
 from memserver.storage.sql.store import SqlStore
 from memserver.storage.sql.writing import SqlWriter
@@ -74,6 +76,7 @@ class Belongings:
     policy: Policy
     change: Change
     session: Session
+    practice: PracticeGoal
 
 
 def furnish(world: World, path: str) -> Belongings:
@@ -98,6 +101,10 @@ def furnish(world: World, path: str) -> Belongings:
         policy,
     )
     session = Session(uuid4(), here, "tester", None, world.clock.now, world.clock.now, events=1)
+    why = Why(score=0.2, novelty=0.8, p=0.5, feasibility=1.0, redundancy=0.0)
+    practice = PracticeGoal(
+        uuid4(), here, Task("put mug on desk"), "put {object} on desk", {}, why, world.clock.now
+    )
     said = SessionEvent(1, Message("Ana", f"said in {path}"), world.clock.now, EVENT)
 
     def plain_rows(tx: Writer) -> None:
@@ -105,10 +112,13 @@ def furnish(world: World, path: str) -> Belongings:
         tx.put_operation(operation)
         tx.put_session(session)
         tx.add_session_events(session, [said])
+        tx.add_practice_goals([practice])
 
     world.store.write(plain_rows)
     world.store.write(lambda tx: _seal(tx, here))
-    return Belongings(here, entry, run, evidence, decision, operation, policy, change, session)
+    return Belongings(
+        here, entry, run, evidence, decision, operation, policy, change, session, practice
+    )
 
 
 def _seal(tx: Writer, here: Namespace) -> None:
@@ -186,6 +196,11 @@ LOOKS: dict[str, Look] = {
     "session_events": lambda r, s, b: r.session_events(s, b.session.id, PAGE).rows,
     "all_session_events": lambda r, s, b: r.all_session_events(s, b.session.id),
     "session_events_by_id": lambda r, s, b: r.session_events_by_id(s, b.session.id, [EVENT]),
+    "lineage_evidence": lambda r, s, b: r.lineage_evidence(s, [b.entry.version.id]),
+    "practice_goal": lambda r, s, b: r.practice_goal(s, b.practice.id),
+    "practice_goals": lambda r, s, b: (
+        r.practice_goals(s, PracticeFilter((b.namespace.id,)), PAGE).rows
+    ),
     "sessions_after": lambda r, s, b: r.sessions_after(s, CorpusFilter((b.namespace.id,)), None, 9),
     "operation": lambda r, s, b: r.operation(s, b.operation.id),
     "operations": lambda r, s, b: b.operation in r.operations(s, (), PAGE).rows,

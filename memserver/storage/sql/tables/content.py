@@ -217,6 +217,7 @@ class NamespaceSettingsRow(Base, table=True):
     time_zone: str
     admission: str
     allowed_tools: list[str] | None = Field(sa_type=EXACT_JSON)
+    frozen: bool
 
 
 TRAJECTORY = table_of(TrajectoryRow)

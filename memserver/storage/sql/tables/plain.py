@@ -130,6 +130,35 @@ class SessionEventRow(Base, table=True):
     at: datetime = Field(sa_type=UtcDateTime)
 
 
+class PracticeGoalRow(Base, table=True):
+    """A goal that was made up to be practised on; `trajectory` is the run that decided it, which is
+    stored only where it was accepted."""
+
+    __tablename__ = "practice_goal"
+    __table_args__ = (
+        in_namespace(),
+        Index(None, "namespace_id", "created_at", "id"),
+        Index(None, "trajectory", "tenant_id", **where_set("trajectory")),
+    )
+
+    id: UUID = Field(primary_key=True)
+    tenant_id: UUID = Field(primary_key=True)
+    namespace_id: int
+    goal: str = Field(sa_type=Text)
+    task_type: str | None
+    environment: str | None
+    template: str = Field(sa_type=Text)
+    slots: dict[str, str] = Field(sa_type=EXACT_JSON)
+    why: dict[str, Any] = Field(sa_type=EXACT_JSON)
+    state: str
+    refusal: str | None
+    reason: str = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    decided_at: datetime | None = Field(sa_type=UtcDateTime)
+    trajectory: UUID | None
+    sent_hash: str
+
+
 class SealedRow(Base, table=True):
     """What privacy took out of a text: encrypted, and found by the digest of what it was."""
 
@@ -213,6 +242,7 @@ OPERATION = table_of(OperationRow)
 IDEMPOTENCY = table_of(IdempotencyRow)
 SESSION = table_of(SessionRow)
 SESSION_EVENT = table_of(SessionEventRow)
+PRACTICE_GOAL = table_of(PracticeGoalRow)
 SEALED = table_of(SealedRow)
 SERVER_SECRET = table_of(ServerSecretRow)
 ERASURE = table_of(ErasureRow)
