@@ -13,6 +13,7 @@ from memserver_skills.failed_actions import failed_in, normal_answer
 from memserver_skills.goal_templates import INSTANCE, WIDEST
 from memserver_skills.grounding import bind, fill
 from memserver_skills.milestones import FAILED, SEGMENTS
+from memserver_skills.structures import operation
 from memserver_skills.words import SLOT, one_line, shorten, stems, words
 
 SEEN = 160
@@ -141,9 +142,10 @@ def _reached(ways: Sequence[_Way], start: int, action: str, seen: str) -> int | 
 def _does(pattern: str, action: str) -> bool:
     """Whether the action is the line's, its open slots standing for any words; numbers that tell
     instances apart do not matter."""
+    opens = SLOT.match(pattern) or operation(pattern) == operation(action)
     widths = dict.fromkeys(SLOT.findall(pattern), WIDEST)
     said = one_line(action)
-    return any(
+    return bool(opens) and any(
         bind(pattern, text, widths=widths) is not None for text in (said, INSTANCE.sub(r"\1", said))
     )
 

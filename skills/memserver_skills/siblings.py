@@ -8,6 +8,7 @@ does not matter who read which group, nor in which order."""
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from uuid import UUID
 
 from memserver.domain.items import HintBody, Kind, RuleBody, Source
@@ -125,25 +126,30 @@ def _only_in(ours: Sequence[Slotted], theirs: Sequence[Slotted]) -> list[str]:
     """Lines that each of ours has and none of theirs, in the order of the first of ours."""
     shared = frozenset.intersection(*(frozenset(run.lines) for run in ours))
     others = frozenset(line for run in theirs for line in run.lines)
-    return [line for line in dict.fromkeys(ours[0].lines) if line in shared - others]
+    alone = shared - others
+    return [line for line in dict.fromkeys(ours[0].lines) if line in alone]
 
 
 def _earlier_in(good: Sequence[Slotted], bad: Sequence[Slotted]) -> list[str]:
     """Of runs with the same lines, those that the best ones took before the line that the worst
     ones took first."""
     first = good[0].lines
-    for place, line in enumerate(first[:-1]):
-        following = first[place + 1]
-        if all(_before(line, following, run) for run in good) and all(
-            _before(following, line, run) for run in bad
+    ours, theirs = ([_firsts(run) for run in side] for side in (good, bad))
+    for line, following in pairwise(first):
+        if all(_before(line, following, run) for run in ours) and all(
+            _before(following, line, run) for run in theirs
         ):
             return [line]
     return []
 
 
-def _before(one: str, other: str, run: Slotted) -> bool:
-    lines = run.lines
-    return one in lines and other in lines and lines.index(one) < lines.index(other)
+def _firsts(run: Slotted) -> dict[str, int]:
+    """Where each line comes first."""
+    return {line: place for place, line in reversed(list(enumerate(run.lines)))}
+
+
+def _before(one: str, other: str, firsts: Mapping[str, int]) -> bool:
+    return one in firsts and other in firsts and firsts[one] < firsts[other]
 
 
 def _lesson(line: str, run: Slotted, *, avoid: bool) -> Lesson:
@@ -176,7 +182,8 @@ def _lacking(line: str, speaker: Slotted, run: Slotted, *, good: bool) -> Witnes
     """The other side at the point where the line was to come: after the last line that both had
     taken till then."""
     before = speaker.lines[: speaker.lines.index(line)]
-    place = max((run.lines.index(held) + 1 for held in before if held in run.lines), default=0)
+    firsts = _firsts(run)
+    place = max((firsts[held] + 1 for held in before if held in firsts), default=0)
     place = min(place, len(run.lines) - 1)
     return Witness(
         run=run.run.id,

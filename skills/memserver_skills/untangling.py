@@ -21,7 +21,6 @@ BEAM = 10
 
 ANSWERS = 4.0
 ABOUT = 3.0
-FOLLOWS = 1.0
 STAYS = 0.75
 
 _START = ""
@@ -141,52 +140,52 @@ def _read(
     # Where most events see something, one that sees nothing answers no action before it.
     silent = -ANSWERS if sum(bool(event.seen) for event in events) > len(events) / 2 else 0.0
     for place, event in enumerate(events):
-        grown = [
-            following
-            for reading in readings
-            for following in _grown(reading, place, event, weight, habits, silent)
-        ]
+        moment = _Moment(place, event, weight, silent)
+        grown = [one for reading in readings for one in _grown(reading, moment, habits)]
         grown.sort(key=lambda one: -one.score)
         readings = grown[:BEAM]
     return readings[0].labels()
 
 
-def _grown(
-    reading: _Reading,
-    place: int,
-    event: _Event,
-    weight: Mapping[str, float],
-    habits: _Habits,
-    silent: float,
-) -> list[_Reading]:
-    fresh = _Task(reading.begun, event.head, event.done, event.done | event.seen, place)
-    grown = [
-        _Reading(
-            reading.score + FOLLOWS * habits.follows(event.head, _START),
-            _kept((*reading.tasks, fresh)),
-            reading.begun + 1,
-            fresh.label,
-            reading,
-        )
-    ]
+@dataclass(slots=True)
+class _Moment:
+    """One event, and how it hangs together with tasks. Most readings have most tasks in common,
+    so that each is looked at once."""
+
+    place: int
+    event: _Event
+    weight: Mapping[str, float]
+    silent: float
+    _known: dict[tuple[frozenset[str], frozenset[str]], float] = field(default_factory=dict)
+
+    def belongs(self, task: _Task) -> float:
+        """What speaks half for the task and half against it leaves it even with a new one."""
+        key = (task.last, task.things)
+        if key not in self._known:
+            seen, done = self.event.seen, self.event.done
+            answers = ANSWERS * (_share(task.last, seen, self.weight) - 0.5)
+            about = ABOUT * (_share(done, task.things, self.weight) - 0.5)
+            self._known[key] = (answers if seen else self.silent) + about
+        return self._known[key]
+
+    def after(self, label: int, things: frozenset[str] = frozenset()) -> _Task:
+        """The task as it is with this event as its last."""
+        event = self.event
+        things = things | event.done | event.seen
+        return _Task(label, event.head, event.done, things, self.place)
+
+
+def _grown(reading: _Reading, moment: _Moment, habits: _Habits) -> list[_Reading]:
+    head = moment.event.head
+    begins = habits.follows(head, _START)
+    fresh = _kept((*reading.tasks, moment.after(reading.begun)))
+    grown = [_Reading(reading.score + begins, fresh, reading.begun + 1, reading.begun, reading)]
     for task in reading.tasks:
-        # What speaks half for a task and half against it leaves it even with a new one.
-        spoken = ANSWERS * (_share(task.last, event.seen, weight) - 0.5) if event.seen else silent
-        about = ABOUT * (_share(event.done, task.things, weight) - 0.5)
-        follows = FOLLOWS * habits.follows(event.head, task.head)
-        stays = STAYS if task.label == reading.label else 0.0
-        things = task.things | event.done | event.seen
-        going = _Task(task.label, event.head, event.done, things, place)
-        others = tuple(one for one in reading.tasks if one is not task)
-        grown.append(
-            _Reading(
-                reading.score + spoken + about + follows + stays,
-                (*others, going),
-                reading.begun,
-                task.label,
-                reading,
-            )
-        )
+        score = reading.score + moment.belongs(task) + habits.follows(head, task.head)
+        score += STAYS if task.label == reading.label else 0.0
+        others = (one for one in reading.tasks if one is not task)
+        going = (*others, moment.after(task.label, task.things))
+        grown.append(_Reading(score, going, reading.begun, task.label, reading))
     return grown
 
 
