@@ -87,7 +87,7 @@ class _Loader(yaml.BaseLoader):
     depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
             raise bad("front_matter_alias", "the front matter has aliases (*), which are not taken")
         if getattr(event, "anchor", None) is not None:
