@@ -408,7 +408,7 @@ def test_a_misspelt_setting_stops_the_start_and_touches_nothing(
 
 def test_what_is_found_at_once_is_found_later_whatever_happens_around_it(tmp_path: Path) -> None:
     with ExitStack() as stack:
-        app = start_app(stack, tmp_path / "data")
+        app = start_app(stack, tmp_path / "data", flush_every_s=0.05)
         key = app.admin.key
         made = [app.admin.post("/v1/memories", note(f"word{n}"))["id"] for n in range(5)]
         app.admin.post("/v1/trajectories", run("word0"))

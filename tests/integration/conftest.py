@@ -95,7 +95,7 @@ def start_app(
     **settings: Any,
 ) -> App:
     """An app on a data folder; `key` is the system key where the folder has been used before."""
-    chosen: Settings = read_settings(data=data, flush_every_s=0.05, **settings)
+    chosen: Settings = read_settings(data=data, **settings)
     data.mkdir(exist_ok=True)
     encoder = encoder or HashEncoder()
     url = database_url(chosen)
