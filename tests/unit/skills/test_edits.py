@@ -157,7 +157,7 @@ ACTIONS = st.sampled_from(
 TASKS = st.lists(st.lists(ACTIONS, max_size=6), max_size=6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(training=TASKS, held_out=TASKS, library=st.lists(st.lists(ACTIONS, min_size=2, max_size=4)))
 def test_accuracy_never_falls(
     training: list[list[str]], held_out: list[list[str]], library: list[list[str]]

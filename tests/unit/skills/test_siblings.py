@@ -129,7 +129,7 @@ def worked(runs: Sequence[Trajectory], workers: int, chance: random.Random) -> L
 
 
 @pytest.mark.parametrize("workers", [1, 4, 16])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_any_number_of_workers_gives_the_same_set(workers: int, seed: int) -> None:
     chance = random.Random(seed)
