@@ -4,8 +4,10 @@ Three ways: at once; on trial, judged by its first uses; or not before it tells 
 made from better than the library does. A subgoal that no success has shown yet is a hypothesis and
 waits in every case (SDG; Yunjue, which has nothing but success and failure to go by)."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from memserver.domain.evidence import Belief
 from memserver.domain.items import Kind, SkillBody, Status, Version
@@ -18,7 +20,7 @@ from memserver_skills.evolution.following import (
     unnumbered,
 )
 from memserver_skills.plans import Rated
-from memserver_skills.steps_score import score_steps
+from memserver_skills.steps_score import normal_line, score_steps
 
 AWAITS = "awaits"
 """Under this key the metadata of what is not in use yet says what it waits for."""
@@ -75,34 +77,68 @@ def verified_by(body: SkillBody, runs: Sequence[Trajectory]) -> tuple[Trajectory
     )
 
 
+class Agreeing:
+    """How well the steps of skills tell what runs did, each pair looked at once: newcomers of one
+    kind are held against the same runs and the same rivals."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[UUID, UUID], float] = {}
+        self._lines: dict[UUID, frozenset[str]] = {}
+
+    def __call__(self, skill: Rated, run: Trajectory) -> float:
+        """In [0, 1]; the steps are fitted to the run's goal."""
+        pair = (skill.version, run.id)
+        if pair not in self._known:
+            self._known[pair] = _agreement(skill, run)
+        return self._known[pair]
+
+    def rivals(self, new: Rated, bank: Sequence[Rated]) -> list[Rated]:
+        """Those in use that say most of what the newcomer says, for its kind of task."""
+        own = self._said(new)
+        able = [one for one in bank if _is_rival(one, new)]
+        able.sort(key=lambda one: (-len(own & self._said(one)), one.item))
+        return able[:RIVALS_LOOKED_AT]
+
+    def _said(self, one: Rated) -> frozenset[str]:
+        if one.version not in self._lines:
+            body = one.entry.version.body
+            steps = body.steps if isinstance(body, SkillBody) else ()
+            self._lines[one.version] = frozenset(normal_line(step.action) for step in steps)
+        return self._lines[one.version]
+
+
 def gain(
-    new: Rated, bank: Sequence[Rated], runs: Sequence[Trajectory]
+    new: Rated, bank: Sequence[Rated], runs: Sequence[Trajectory], agreeing: Agreeing
 ) -> tuple[float, tuple[Trajectory, ...]]:
     """By how much the newcomer raises what the bank tells of successful runs that the newcomer
     was not made from, as a mean of how the best skill's steps agree with what was done; and those
-    runs. Runs of its own type of task, the newest ones."""
+    runs. Runs of its own type of task, the newest first, which is how they come."""
     version = new.entry.version
     own = {source.trajectory_id for source in version.sources}
-    held_out = [
-        run
-        for run in sorted(runs, key=lambda run: (run.created_at, run.id), reverse=True)
-        if _succeeded(run)
-        and run.id not in own
-        and version.task_type in (None, run.task.type)
-        and actions_of(run)
-    ][:RUNS_LOOKED_AT]
+    held_out = list(
+        itertools.islice(
+            (
+                run
+                for run in runs
+                if _succeeded(run)
+                and run.id not in own
+                and version.task_type in (None, run.task.type)
+                and actions_of(run)
+            ),
+            RUNS_LOOKED_AT,
+        )
+    )
     if not held_out:
         return 0.0, ()
-    rivals = [one for one in bank if _is_rival(one, new)][:RIVALS_LOOKED_AT]
+    rivals = agreeing.rivals(new, bank)
     gained = 0.0
     for run in held_out:
-        known = max((agreement(rival, run) for rival in rivals), default=0.0)
-        gained += max(0.0, agreement(new, run) - known)
+        known = max((agreeing(rival, run) for rival in rivals), default=0.0)
+        gained += max(0.0, agreeing(new, run) - known)
     return gained / len(held_out), tuple(held_out)
 
 
-def agreement(skill: Rated, run: Trajectory) -> float:
-    """How well the steps of a skill, fitted to a run's goal, tell what the run did; in [0, 1]."""
+def _agreement(skill: Rated, run: Trajectory) -> float:
     body = skill.entry.version.body
     if not isinstance(body, SkillBody):
         return 0.0

@@ -15,6 +15,7 @@ from memserver_skills.beliefs.utility import counting, utility
 from memserver_skills.evolution.acts import Act, ActKind, Evolution, Why, Written
 from memserver_skills.evolution.admission import (
     FIRST_USES,
+    Agreeing,
     failed_trial,
     gain,
     on_trial,
@@ -82,7 +83,8 @@ def evolve(library: Library, *, admission: str, cap: int = CAP) -> Evolution:
 def admitted(waiting: Sequence[Rated], active: Sequence[Rated], library: Library) -> list[Act]:
     """Hypotheses that a success has shown, and newcomers that tell held-out runs better than the
     bank; what is admitted counts for the bank from then on, so that of two alike one comes in."""
-    runs = sorted(library.runs.values(), key=lambda run: (run.created_at, run.id))
+    runs = sorted(library.runs.values(), key=lambda run: (run.created_at, run.id), reverse=True)
+    agreeing = Agreeing()
     bank = list(active)
     acts = []
     for one in waiting:
@@ -90,7 +92,7 @@ def admitted(waiting: Sequence[Rated], active: Sequence[Rated], library: Library
         if not isinstance(body, SkillBody):
             continue
         if waits_for(one) == Admission.HELD_OUT:
-            gained, seen = gain(one, bank, runs)
+            gained, seen = gain(one, bank, runs, agreeing)
             if gained <= 0:
                 continue
             rule, reason = (

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memserver.domain.items import SkillBody
 from memserver.domain.trajectories import Trajectory
@@ -65,6 +66,7 @@ def unnumbered(action: str) -> str:
     return _INSTANCE.sub("", action)
 
 
+@lru_cache(maxsize=8_192)
 def _pattern(action: str) -> re.Pattern[str]:
     """The step as compared with what was done; numbers that tell instances apart ("mug 2") and
     what stands for a slot are left open."""

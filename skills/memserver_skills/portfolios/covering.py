@@ -4,6 +4,7 @@ FlowBank keeps a small portfolio of workflows that complement one another. Takin
 one that adds most covers at least 1 − 1/e of what the best choice of as many covers (Nemhauser,
 Wolsey and Fisher 1978); what another one does as well for no more is left out before."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -59,12 +60,19 @@ def portfolio(members: Sequence[Member], *, k: int) -> Portfolio:
 
 def undominated(members: Sequence[Member]) -> list[Member]:
     """Those of which no other one covers all that they cover for no more; of equals the first by
-    id."""
-    return [
-        one
-        for one in sorted(members, key=lambda one: one.skill)
-        if not any(_dominates(other, one) for other in members)
-    ]
+    id. What dominates one covers its rarest task, so that only those that do are looked at."""
+    holders: dict[str, list[Member]] = defaultdict(list)
+    for one in members:
+        for task in one.covers:
+            holders[task].append(one)
+    # What covers nothing is dominated by the cheapest, one that covers something before others.
+    cheapest = min(members, key=lambda one: (one.cost, not one.covers, one.skill), default=None)
+    left = []
+    for one in sorted(members, key=lambda one: one.skill):
+        rarest = min((holders[task] for task in one.covers), key=len, default=[cheapest])
+        if not any(other is not None and _dominates(other, one) for other in rarest):
+            left.append(one)
+    return left
 
 
 def covered(members: Iterable[Member]) -> frozenset[str]:
