@@ -21,6 +21,8 @@ MOST_OF = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Refined:
+    """`runs` are all that the new words were taken from: who they are about is found by them."""
+
     body: SkillBody
     reason: str
     runs: tuple[Trajectory, ...]
@@ -47,9 +49,12 @@ def refine(
     said = f"{len(runs)} runs that used it failed where step {step + 1} was to be done"
     before = _before(body, step, succeeded)
     if before is not None:
-        put_in = SkillStep(before)
-        steps = (*body.steps[:step], put_in, *body.steps[step:])
-        return Refined(replace(body, steps=steps), f"{said}; successes did “{before}” first", runs)
+        steps = (*body.steps[:step], SkillStep(before.action), *body.steps[step:])
+        return Refined(
+            replace(body, steps=steps),
+            f"{said}; successes did “{before.action}” first",
+            (*runs, *before.runs),
+        )
     instead = _commonest(body, [(run, found.instead) for run, found in wrong])
     if instead is None:
         return None
@@ -63,19 +68,28 @@ def refine(
     return Refined(replace(body, text=text), f"{said}; they did “{instead}” instead", runs)
 
 
-def _before(body: SkillBody, step: int, succeeded: Sequence[Trajectory]) -> str | None:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """An action, and the runs that showed it."""
+
+    action: str
+    runs: tuple[Trajectory, ...]
+
+
+def _before(body: SkillBody, step: int, succeeded: Sequence[Trajectory]) -> _Shown | None:
     """What more than half of the successes did, as the last thing before that step, that the
     skill does not say."""
-    done = []
+    done: list[tuple[Trajectory, str | None]] = []
     for run in succeeded:
         found = follow(body, run)
         if found.parted is None:
             last = found.between[step][-1:]
             done.append((run, last[0] if last else None))
-    if not done:
-        return None
     action = _commonest(body, done)
-    return action if action is not None and _known(body, action) is None else None
+    if action is None or _known(body, action) is not None:
+        return None
+    showed = (run for run, did in done if did is not None and _in_slots(body, run, did) == action)
+    return _Shown(action, tuple(showed))
 
 
 def _commonest(body: SkillBody, done: Sequence[tuple[Trajectory, str | None]]) -> str | None:
