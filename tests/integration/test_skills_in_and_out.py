@@ -120,6 +120,23 @@ def test_promotion_and_quarantine_are_undone_like_any_change(shared_app: App) ->
     assert offered(caller, where) == []
 
 
+def test_nothing_but_a_promotion_brings_back_what_was_imported_or_taken_out(
+    shared_app: App,
+) -> None:
+    """What waits for proof comes into use by itself: nobody may say so of what was imported."""
+    caller, where = shared_app.admin, space()
+    claims = {"awaits": "held_out", "source_success_rate": 1.0, "kept": True}
+    body = {"when": "hungry", "steps": [{"action": "fry an egg"}]}
+    line = {"title": "Fry", "body": body, "metadata": claims}
+    skill = only(caller, where, json.dumps(line).encode(), "jsonl")
+    metadata = caller.get(f"/v1/skills/{skill}")["version"]["metadata"]
+    assert metadata == {"kept": True, "import": {"format": "jsonl", "where": "line 1"}}
+
+    own = caller.post("/v1/skills", {"namespace": where, "title": "Own", **line})["id"]
+    caller.post(f"/v1/skills/{own}/quarantine", {"reason": "it burns"})
+    assert "awaits" not in caller.get(f"/v1/skills/{own}")["version"]["metadata"]
+
+
 def test_a_skill_that_asks_for_a_tool_nobody_allowed_is_refused_with_the_reason(
     shared_app: App,
 ) -> None:

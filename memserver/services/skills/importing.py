@@ -26,12 +26,16 @@ from memserver.services.skills.contents import HIDDEN_SECRET, hidden_secret, ope
 from memserver.services.skills.reading import Brought
 from memserver.services.skills.tools_allowed import not_allowed, tools_of
 from memserver_skills.agent_skills.faults import BadSkill
+from memserver_skills.evolution.admission import AWAITS
 from memserver_skills.incoming import Incoming
 from memserver_skills.suspicions import Finding, suspicions
 
 METHOD = "import"
 IMPORT = "import"
 """Under this key an item's metadata keeps where it was imported from, and what was found in it."""
+NO_WORD_OF_OTHERS = frozenset({SOURCE_SUCCESS_RATE, AWAITS})
+"""What runs have shown elsewhere is no word on runs here. And what waits for proof comes into use
+by itself, which what was imported must not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +166,7 @@ def _with_origin(one: Incoming, format: str, findings: Sequence[Finding]) -> dic
     origin: dict[str, Any] = {"format": format, "where": one.where}
     if findings:
         origin["findings"] = [asdict(finding) for finding in findings]
-    # What runs have shown elsewhere is no word on runs here.
-    told = {key: value for key, value in one.metadata.items() if key != SOURCE_SUCCESS_RATE}
+    told = {key: value for key, value in one.metadata.items() if key not in NO_WORD_OF_OTHERS}
     return {**told, IMPORT: origin}
 
 

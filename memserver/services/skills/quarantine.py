@@ -17,6 +17,7 @@ from memserver.domain.scope import Scope
 from memserver.services.access import Access
 from memserver.services.skills.importing import IMPORT
 from memserver.services.skills.tools_allowed import require_allowed, tools_of
+from memserver_skills.evolution.admission import AWAITS
 from memserver_skills.suspicions import Finding, suspicions
 
 
@@ -66,10 +67,13 @@ class Quarantine:
         return Moved(promoted, findings, tools, change)
 
     def quarantine(self, tx: Writer, scope: Scope, item_id: UUID, *, reason: str) -> Moved:
-        """Out of use, until it is promoted. Raises as `promote` does."""
+        """Out of use, until it is promoted: no proof that it waited for once brings it back. Raises
+        as `promote` does."""
         entry = self._found(tx, scope, item_id, Status.ACTIVE, "quarantined")
-        kept = _moved(entry, Status.QUARANTINED)
-        change = _applied(tx, scope, kept, Verb.QUARANTINE_SKILL, reason)
+        kept = _without_wait(_moved(entry, Status.QUARANTINED))
+        change = _applied(
+            tx, scope, kept, Verb.QUARANTINE_SKILL, reason, told=kept.version != entry.version
+        )
         return Moved(kept, found_in(kept), tools_of(kept.version.body), change)
 
     def _found(self, tx: Reader, scope: Scope, item_id: UUID, wanted: Status, move: str) -> Entry:
@@ -93,7 +97,19 @@ def _moved(entry: Entry, status: Status) -> Entry:
     return replace(entry, item=replace(entry.item, status=status))
 
 
-def _applied(tx: Writer, scope: Scope, entry: Entry, verb: Verb, reason: str) -> Change:
+def _without_wait(entry: Entry) -> Entry:
+    version = entry.version
+    metadata = {key: value for key, value in version.metadata.items() if key != AWAITS}
+    if metadata == version.metadata:
+        return entry
+    return replace(entry, version=replace(version, metadata=metadata))
+
+
+def _applied(
+    tx: Writer, scope: Scope, entry: Entry, verb: Verb, reason: str, *, told: bool = False
+) -> Change:
+    """`told` says that the version's metadata changed, too."""
+    puts = (entry.version, entry.item) if told else (entry.item,)
     return tx.apply(
-        Draft(tenant=scope.tenant, verb=verb, actor=scope.key, reason=reason, puts=(entry.item,))
+        Draft(tenant=scope.tenant, verb=verb, actor=scope.key, reason=reason, puts=puts)
     )

@@ -86,7 +86,9 @@ def test_a_mention_is_counted_and_says_nothing_of_whether_it_helps(world: World)
 def test_settings_are_set_changed_and_undone(world: World) -> None:
     here = world.namespace()
     first = replace(default_settings(here), half_life_days=30.5, most_items=200)
-    second = replace(first, personal_data=True, time_zone="Europe/Rome")
+    second = replace(
+        first, personal_data=True, time_zone="Europe/Rome", allowed_tools=("Read", "Bash(ls:*)")
+    )
 
     def there() -> object:
         with world.store.reading() as reader:
