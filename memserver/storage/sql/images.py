@@ -22,7 +22,7 @@ LATER: dict[str, dict[str, Any]] = {
     "version": dict.fromkeys(
         ("entity", "session", "ordinal", "speaker", "context", "closed_at"), None
     ),
-    "namespace_settings": {"allowed_tools": None, "frozen": False},
+    "namespace_settings": {"admission": "none", "allowed_tools": None, "frozen": False},
 }
 _NONE: dict[str, Any] = {}
 _TENANT = "tenant_id"

@@ -45,7 +45,9 @@ def waits_for(rated: Rated) -> str | None:
     """What an item waits for that is kept out of use by its admission, and by nobody else."""
     if rated.entry.item.status is not Status.QUARANTINED:
         return None
-    reason = rated.entry.version.metadata.get(AWAITS)
+    version = rated.entry.version
+    # Anybody may write metadata; only what was distilled waits for anything.
+    reason = version.metadata.get(AWAITS) if version.method.startswith("distill") else None
     return reason if isinstance(reason, str) else None
 
 
