@@ -33,9 +33,9 @@ class Refusal(StrEnum):
 class Why:
     """The parts of a proposal's score, which is novelty · p · (1 − p) · feasibility.
 
-    `coverage` names what no goal had before: a value in its place, or two together. `novelty` is
-    the rarity of all such parts, `p` the chance of success, `redundancy` the share of values that
-    the likest goal before had as well. All numbers are in [0, 1].
+    `coverage` names what no goal had before: a value in its place, or two together. `novelty` says
+    how many and how new all such parts are, `p` is the chance of success, `redundancy` the share
+    of values that the likest goal before had as well. All numbers are in [0, 1].
     """
 
     score: float
