@@ -15,6 +15,7 @@ from memserver.wire.policies import (
     PolicyStanding,
     PolicyStatus,
 )
+from memserver.wire.practice import PracticeDecided, PracticeGoal, PracticeProposed
 from memserver.wire.retrieval import Retrieved, RetrievedItem
 from memserver.wire.sessions import (
     Checked,
@@ -108,6 +109,9 @@ __all__ = [
     "PolicyMoved",
     "PolicyStanding",
     "PolicyStatus",
+    "PracticeDecided",
+    "PracticeGoal",
+    "PracticeProposed",
     "Receipt",
     "RequestTimeout",
     "Retrieved",

@@ -241,6 +241,9 @@ class Memory:
     portfolio = _asks(calls.library.portfolio)
     evolve = _asks(calls.library.evolve)
     convergence = _asks(calls.library.convergence)
+    propose_practice = _asks(calls.practice.propose_practice)
+    validate_practice = _asks(calls.practice.validate_practice)
+    practice = _lists(calls.practice.practice)
 
     # --- skills in and out ---------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from memserver.api.routes import (
     namespace_settings,
     operations,
     policies,
+    practice,
     preferences,
     provenance,
     retrieval,
@@ -50,6 +51,7 @@ V1 = "/v1"
 UNDER_V1 = (
     library,  # before the items, since its paths have a word where theirs have an id
     trajectories,
+    practice,
     skills,
     items,
     learned,

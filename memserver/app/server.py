@@ -48,6 +48,7 @@ from memserver.services.policies.overview import Overviewing
 from memserver.services.policies.proving import Proving
 from memserver.services.policies.serving import Scorers, Serving
 from memserver.services.portfolios import Portfolios
+from memserver.services.practising import Practising
 from memserver.services.preferring.preferring import Preferring
 from memserver.services.privacy.protecting import Protecting
 from memserver.services.privacy.sealing import sealing_of
@@ -276,6 +277,7 @@ class Server:
         )
         gate = Gate()
         tracing = Tracing(store)
+        trajectories = Trajectories(store, access, clock=utc_now, new_id=uuid7)
         caches += [
             access.forget,
             retrieve.forget,
@@ -300,7 +302,8 @@ class Server:
         return Services(
             store=store,
             access=access,
-            trajectories=Trajectories(store, access, clock=utc_now, new_id=uuid7),
+            trajectories=trajectories,
+            practising=Practising(store, trajectories, clock=utc_now),
             remembering=remembering,
             writing=writing,
             restoring=Restoring(remembering, access, clock=utc_now),

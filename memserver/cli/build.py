@@ -18,6 +18,7 @@ from memserver.cli import (
     namespaces,
     operations,
     policies,
+    practice,
     recall,
     server,
     sessions,
@@ -110,6 +111,17 @@ def build(
             },
         ),
         name="skill",
+    )
+    app.add_typer(
+        _group(
+            "Practice before tasks: goals to try, and which runs of them enter memory.",
+            {
+                "propose": practice.propose,
+                "validate": practice.validate,
+                "list": practice.list_practice,
+            },
+        ),
+        name="practice",
     )
     app.add_typer(
         _group("How a namespace keeps its memory.", {"settings": namespaces.settings}),

@@ -52,6 +52,10 @@ def settings(
             "for no list.",
         ),
     ] = None,
+    frozen: Annotated[
+        bool | None,
+        typer.Option("--frozen/--no-frozen", help="Let the library of skills stay as it is."),
+    ] = None,
     url: Url = None,
     api_key: ApiKey = None,
     json: Json = False,
@@ -66,6 +70,7 @@ def settings(
         "secrets": secrets,
         "personal_data": personal_data,
         "time_zone": time_zone,
+        "frozen": frozen,
         "allowed_tools": _listed(allowed_tools),
     }
     wanted = {

@@ -26,6 +26,7 @@ from memserver.services.policies.exploring import Exploring
 from memserver.services.policies.lifecycle import Lifecycle
 from memserver.services.policies.overview import Overviewing
 from memserver.services.portfolios import Portfolios
+from memserver.services.practising import Practising
 from memserver.services.preferring.preferring import Preferring
 from memserver.services.privacy.unsealing import Unsealing
 from memserver.services.readiness import Readiness
@@ -54,6 +55,7 @@ class Services:
     store: Store
     access: Access
     trajectories: Trajectories
+    practising: Practising
     remembering: Remembering
     writing: Writing
     restoring: Restoring

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from memserver.domain.changes import Change, Draft, Row, Verb
 from memserver.domain.errors import Invalid, OperationNotFound
+from memserver.domain.items import Kind
 from memserver.domain.operations import Operation, State
-from memserver.domain.ports import Clock, Encoder, Store, Writer
+from memserver.domain.ports import Clock, Encoder, Reader, Store, Writer
 from memserver.domain.scope import Namespace, Scope
 from memserver.domain.trajectories import Trajectory
 from memserver.services.consolidated_rows import consolidated, heads, still_fitting
@@ -110,7 +111,8 @@ class ConsolidateRunner:
         """A plan for what is there now, as JSON."""
         scope, now, drafting = scope_of(operation), self._clock(), self._drafting
         with self._store.reading() as reader:
-            found = rated_items(reader, scope, operation.namespace)
+            kinds = _kinds(reader, operation.namespace)
+            found = rated_items(reader, scope, operation.namespace, kinds=kinds)
         entries = [one for one in found if not is_expired(one.entry.item.expires_at, now)]
         made = make_plan(
             entries,
@@ -177,7 +179,7 @@ class ConsolidateRunner:
     def _evicted(self, tx: Writer, operation: Operation) -> list[dict[str, str]]:
         """What the namespace's bound leaves no room for even now goes by a change of its own."""
         settings = tx.namespace_settings(operation.namespace)
-        if settings.most_items is None:
+        if settings.most_items is None or settings.frozen:
             return []
         if tx.active_items(operation.namespace) <= settings.most_items:
             return []
@@ -195,6 +197,13 @@ class ConsolidateRunner:
             )
         )
         return [{"item": str(one.item), "reason": one.reason} for one in found.gone]
+
+
+def _kinds(reader: Reader, namespace: Namespace) -> tuple[Kind, ...]:
+    """All, or all but the skills where the library is frozen."""
+    if not reader.namespace_settings(namespace).frozen:
+        return ()
+    return tuple(kind for kind in Kind if kind is not Kind.SKILL)
 
 
 def _because(operation: Operation) -> dict[str, str]:

@@ -15,6 +15,7 @@ from memserver.domain.ports import Store, TrajectoryFilter, Writer
 from memserver.domain.scope import Namespace, Role, Scope
 from memserver.domain.trajectories import Trajectory
 from memserver.services.asking import Asking
+from memserver.services.frozen import require_thawed
 from memserver.services.operation_runner import Effect, Outcome
 from memserver.services.operations import OperationService
 from memserver.services.paging import every
@@ -67,12 +68,14 @@ class Distilling:
         methods: Sequence[str] | None,
         words: Words = Words.RULES,
     ) -> Operation:
-        """Asks for a distillation by the named methods; by the usual ones where none is named."""
+        """Asks for a distillation by the named methods; by the usual ones where none is named.
+        Raises `LibraryFrozen`."""
         if words is Words.MODEL and not self._has_model:
             raise NoChatModel
         for method in methods or ():
             if method not in DISTILLERS:
                 raise UnknownMethod(method)
+        require_thawed(tx, namespace)
         chosen = list(dict.fromkeys(methods or USUAL))
         params: dict[str, Any] = {"methods": chosen}
         if words is Words.MODEL:
@@ -117,6 +120,7 @@ class DistillRunner:
         subjects = {run.id: run.subject for run in runs}
 
         def effect(tx: Writer) -> Outcome:
+            require_thawed(tx, operation.namespace)
             rows = self._rows(tx, scope, operation.namespace, proposals, rates, subjects)
             told = {"runs": len(runs), "proposed": len(proposals), "written": rows.written}
             report = {step: {**told, **by_model}}

@@ -18,6 +18,7 @@ from memserver.domain.trajectories import Trajectory
 from memserver.services.consolidated_rows import consolidated, heads, still_fitting
 from memserver.services.distilling import scope_of
 from memserver.services.forgetting import archived, is_expired
+from memserver.services.frozen import require_thawed
 from memserver.services.kept_cosines import kept_cosines
 from memserver.services.operation_runner import Effect, Outcome
 from memserver.services.operations import OperationService
@@ -49,6 +50,8 @@ class Evolving:
     def request(
         self, tx: Writer, scope: Scope, namespace: Namespace, *, apply: bool, cap: int = CAP
     ) -> Operation:
+        """Raises `LibraryFrozen`."""
+        require_thawed(tx, namespace)
         return self._operations.request(
             tx,
             scope,
@@ -122,6 +125,7 @@ class EvolveRunner:
         merges, scope = self._merges(operation), scope_of(operation)
 
         def effect(tx: Writer) -> Outcome:
+            require_thawed(tx, operation.namespace)
             fits = still_fitting(tx, scope, merges.plan, merges.stood, read_before=None)
             rows = consolidated(tx, scope, fits, now=self._clock())
             report = {"merges": _told(fits)}
@@ -165,6 +169,7 @@ class EvolveRunner:
         evolution, scope = self._evolution(operation), scope_of(operation)
 
         def effect(tx: Writer) -> Outcome:
+            require_thawed(tx, operation.namespace)
             changes: list[Change] = []
             skipped = 0
             for act in evolution.acts:

@@ -50,13 +50,17 @@ class Forgetting:
                 return done
 
     def bound(self) -> list[Forgotten]:
-        """Brings every namespace that has a bound down to it, one change a namespace. Without a
-        change since the last look there is nothing to count."""
+        """Brings every namespace that has a bound down to it, one change a namespace; a frozen one
+        stays as it is. Without a change since the last look there is nothing to count."""
         with self._store.reading() as reader:
             position = reader.head_position()
             if position == self._bounded_at:
                 return []
-            bounded = [s for s in reader.namespaces_with_settings() if s.most_items is not None]
+            bounded = [
+                settings
+                for settings in reader.namespaces_with_settings()
+                if settings.most_items is not None and not settings.frozen
+            ]
             over = [s for s in bounded if reader.active_items(s.namespace) > _most(s)]
         done = [gone for settings in over if (gone := self._evict(settings)) is not None]
         self._bounded_at = position

@@ -36,6 +36,7 @@ from memserver.domain.errors.missing import (
     NotFound,
     OperationNotFound,
     PolicyNotFound,
+    PracticeGoalNotFound,
     RetrievalNotFound,
     SessionNotFound,
     TrajectoryNotFound,
@@ -79,6 +80,7 @@ from memserver.domain.errors.root import (
 )
 from memserver.domain.errors.skills import (
     FindingsNotAccepted,
+    LibraryFrozen,
     Refused,
     SkillNotExportable,
     SkillsRefused,
@@ -117,6 +119,7 @@ __all__ = [
     "ItemNotFound",
     "KeyNotFound",
     "LedgerRuleBlocks",
+    "LibraryFrozen",
     "MemserverError",
     "NamespaceForbidden",
     "NamespaceNotFound",
@@ -133,6 +136,7 @@ __all__ = [
     "PolicyNotFound",
     "PolicyNotProven",
     "PortTaken",
+    "PracticeGoalNotFound",
     "Refused",
     "Restoring",
     "RetrievalNotFound",

@@ -91,6 +91,13 @@ class OperationNotFound(NotFound):
         super().__init__("operation", operation_id)
 
 
+class PracticeGoalNotFound(NotFound):
+    code = "practice_goal_not_found"
+
+    def __init__(self, goal_id: UUID) -> None:
+        super().__init__("practice goal", goal_id)
+
+
 class SessionNotFound(NotFound):
     code = "session_not_found"
 

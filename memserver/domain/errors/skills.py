@@ -78,6 +78,17 @@ class FindingsNotAccepted(Conflict):
         self.findings = tuple(findings)
 
 
+class LibraryFrozen(Conflict):
+    """The namespace's library of skills is to stay as it is."""
+
+    code = "library_frozen"
+
+    def __init__(self, namespace: str) -> None:
+        super().__init__(
+            f"The library of the namespace {namespace!r} is frozen; an admin can set frozen: false."
+        )
+
+
 class SkillNotExportable(Conflict):
     code = "skill_not_exportable"
 

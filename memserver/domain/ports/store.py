@@ -337,11 +337,12 @@ class Writer(Reader, ModelUseWrites, PracticeWriter, PrivacyWriter, SessionWrite
     def apply(self, draft: Draft) -> Change:
         """Writes content and logs it. Evidence gets its `seq`, and the beliefs of every subject
         touched are folded again, over the items merged into it as well. Rows must be of the
-        draft's tenant. An empty draft gives a change with no rows."""
+        draft's tenant. An empty draft gives a change with no rows. Raises `LibraryFrozen` where
+        it would change a skill of a frozen namespace."""
 
     def undo(self, scope: Scope, change_id: UUID, reason: str) -> Change:
         """Puts back the rows that the change touched. Raises `ChangeNotFound` (also where a row
-        lies outside the scope), `AlreadyUndone`, `UndoConflict`."""
+        lies outside the scope), `AlreadyUndone`, `UndoConflict`, `LibraryFrozen`."""
 
     def replay(self, once: Once) -> StoredReply | None:
         """The reply stored under the key within 24 h; `IdempotencyConflict` for another body."""

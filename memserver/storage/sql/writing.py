@@ -15,6 +15,7 @@ from memserver.domain.ports.store import Once, StoredReply
 from memserver.domain.scope import Key, Namespace, Scope, Tenant, is_path
 from memserver.storage.sql.changes import Changes
 from memserver.storage.sql.erasing import ErasingWrites
+from memserver.storage.sql.freezing import Freezing
 from memserver.storage.sql.model_use_rows import ModelUseWrites
 from memserver.storage.sql.practice_writes import PracticeWrites
 from memserver.storage.sql.reach import Condition
@@ -39,17 +40,25 @@ REPLIES_KEPT = timedelta(hours=24)
 
 
 class SqlWriter(
-    ModelUseWrites, PracticeWrites, SessionWrites, PrivacyWrites, ErasingWrites, SqlReader
+    ModelUseWrites,
+    PracticeWrites,
+    SessionWrites,
+    PrivacyWrites,
+    ErasingWrites,
+    Freezing,
+    SqlReader,
 ):
     """Only one exists at a time, over all processes: what it has read stays true until its end."""
 
     # --- content
 
     def apply(self, draft: Draft) -> Change:
+        self.refuse_frozen(draft)
         changes = Changes(self._connection, namespaces=self._namespaces, now=self._now())
         return changes.apply(draft)
 
     def undo(self, scope: Scope, change_id: UUID, reason: str) -> Change:
+        self.refuse_frozen_undo(scope.tenant, change_id)
         undo = Undo(self._connection, namespaces=self._namespaces, now=self._now())
         return undo.undo(scope, change_id, reason)
 
