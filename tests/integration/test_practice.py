@@ -20,14 +20,14 @@ def steps(thing: str, place: str) -> list[dict[str, str]]:
     ]
 
 
-def kitchen(app: App, namespace: str) -> None:
+def kitchen(app: App, namespace: str, things: tuple[str, ...] = THINGS) -> None:
     runs = [
         {
             "task": {"goal": f"put the {thing} on the {place}", "type": "put"},
             "steps": steps(thing, place),
             "outcome": {"score": 1.0, "success": True},
         }
-        for thing, place in zip(THINGS, PLACES, strict=True)
+        for thing, place in zip(things, PLACES, strict=True)
     ]
     app.admin.post("/v1/trajectories/batch", {"namespace": namespace, "trajectories": runs})
 
@@ -127,24 +127,19 @@ def test_goals_are_proposed_and_judged_by_those_alone_who_may_write_there(shared
     assert stranger.rows("/v1/practice", namespace=ns) == []
 
 
-def test_a_secret_in_a_run_is_not_kept_with_what_was_decided(shared_app: App) -> None:
+def test_a_secret_that_runs_still_hold_is_not_said_again_in_a_goal(shared_app: App) -> None:
     ns, admin = "practice/secrets", shared_app.admin
+    settings = f"/v1/namespaces/settings?namespace={ns}"
     secret = "AKIA" + "Q7ZX4MPLK2WN8RTB"
-    admin.post(
-        "/v1/trajectories/batch",
-        {
-            "namespace": ns,
-            "trajectories": [
-                {
-                    "task": {"goal": f"open {key} in the vault"},
-                    "steps": [{"action": f"find {key}"}, {"action": f"open {key}"}],
-                    "outcome": {"score": 1.0, "success": True},
-                }
-                for key in (secret, "drawer", "box")
-            ],
-        },
-    )
-    assert proposed(shared_app, ns, k=10)
+    admin("PUT", settings, json={"secrets": False})
+    kitchen(shared_app, ns)
+    kitchen(shared_app, ns, things=(secret, "apple", "mug"))
+    assert secret in str(admin.rows("/v1/trajectories", namespace=ns))
+
+    admin("PUT", settings, json={"secrets": True})
+    goals = proposed(shared_app, ns, k=20)
+    assert len(goals) > 3
+    assert secret not in str(goals)
     assert secret not in str(admin.rows("/v1/practice", namespace=ns))
 
 
