@@ -73,6 +73,11 @@ class Trajectory:
     sender: UUID | None = None
     subject: str | None = None
 
+    @property
+    def succeeded(self) -> bool:
+        """A run whose outcome is not known has not."""
+        return self.outcome is not None and self.outcome.success
+
 
 def as_sent(run: Trajectory) -> Trajectory:
     """The run with the hash of what its sender said: all but id, namespace and time. The same

@@ -12,7 +12,7 @@ from memserver_skills.pieces import Piece, piece_of
 from memserver_skills.plans import Rated, Refusal, Replacement, Rule
 from memserver_skills.replacing import MOST_REASONS, Worded, replacement_of
 from memserver_skills.verify import verify
-from memserver_skills.words import SLOT, Word, forms, template_words
+from memserver_skills.words import SLOT, Word, forms, slot_type, template_words
 
 FEWEST_STEPS = 2
 MOST_SLOTS = 3
@@ -191,7 +191,7 @@ def _slotted(body: SkillBody, named: Mapping[str, str]) -> SkillBody:
         ),
         slots=body.slots
         + tuple(
-            Slot(name, name.rstrip("0123456789").rstrip("_"), form)
+            Slot(name, slot_type(name), form)
             for form, name in sorted(named.items(), key=lambda pair: pair[1])
         ),
         goal="\n".join(_put(line, named) for line in body.goal.splitlines()),

@@ -8,23 +8,24 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memserver.domain.items import Form, Kind, SkillBody, SkillFile, Slot, Source
+from memserver.domain.items import Form, Kind, SkillBody, SkillFile, Source
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.demonstrations import best_of
-from memserver_skills.failed_actions import failed_answers, normal_answer
+from memserver_skills.failed_actions import did_nothing, failed_answers, seen_after
 from memserver_skills.goal_templates import INSTANCE, read_grammar
 from memserver_skills.grounding import fill
 from memserver_skills.open_slots import open_slots
 from memserver_skills.programs import REPLAY, program_of, replay_test
-from memserver_skills.proposals import Proposal, signature
+from memserver_skills.proposals import Proposal
 from memserver_skills.revising import Failure, revise
+from memserver_skills.run_groups import can_be_followed, known_as, shared_type, slots_of
 from memserver_skills.sequences import aligned, consensus
 from memserver_skills.slots import Slotted, slotted
-from memserver_skills.words import SLOT, one_line, shorten
+from memserver_skills.tallies import commonest
+from memserver_skills.words import one_line, shorten
 
 METHOD = "distill/code"
 
-LONGEST = 120
 TITLE = 100
 SEEN = 160
 MOST_REVISIONS = 20
@@ -48,21 +49,21 @@ def distil_code(runs: Sequence[Trajectory]) -> list[Proposal]:
     good: dict[str, list[Slotted]] = defaultdict(list)
     bad: dict[str, list[Slotted]] = defaultdict(list)
     for run in slotted(runs, grammar):
-        if run.run.outcome is not None and 0 < len(run.lines) <= LONGEST:
-            (good if run.run.outcome.success else bad)[run.key].append(run)
+        if run.run.outcome is not None and can_be_followed(run):
+            (good if run.run.succeeded else bad)[run.key].append(run)
     made = []
     for key, members in sorted(good.items()):
         opened = open_slots(members + bad[key], grammar.heads)
-        program = _propose(key, opened[: len(members)], opened[len(members) :], failed)
+        program = _propose(opened[: len(members)], opened[len(members) :], failed)
         if program is not None:
             made.append(program)
     return sorted(made, key=lambda one: one.signature)
 
 
 def _propose(
-    key: str, good: Sequence[Slotted], bad: Sequence[Slotted], failed: frozenset[str]
+    good: Sequence[Slotted], bad: Sequence[Slotted], failed: frozenset[str]
 ) -> Proposal | None:
-    template = min(Counter(run.template for run in good).items(), key=lambda n: (-n[1], n[0]))[0]
+    template = commonest(Counter(run.template for run in good))
     lines = consensus([run.lines for run in good])
     replay = _replayed(lines, good)
     if replay is None:
@@ -85,9 +86,7 @@ def _propose(
         body, metadata = revised.body, revised.metadata
         sources[0] = Source(replay.run.run.id, replay.steps)
         sources.append(Source(failure.run, (failure.step,)))
-    types = {run.run.task.type for run in good}
-    names = dict.fromkeys([key, *(earlier for run in good for earlier in run.earlier)])
-    own, *aliases = (signature(METHOD, name) for name in names)
+    own, *aliases = known_as(METHOD, good)
     return Proposal(
         signature=own,
         aliases=tuple(aliases),
@@ -96,29 +95,13 @@ def _propose(
         body=body,
         method=METHOD,
         sources=tuple(sources),
-        task_type=types.pop() if len(types) == 1 else None,
+        task_type=shared_type(run.run.task.type for run in good),
         metadata=dict(metadata),
     )
 
 
 def _body(lines: Lines, replay: _Replay, good: Sequence[Slotted], template: str) -> SkillBody:
-    goal = set(SLOT.findall(template))
-    used = goal | {name for line in lines for name in SLOT.findall(line)}
-    seen: dict[str, Counter[str]] = defaultdict(Counter)
-    for run in good:
-        for slot in run.slots:
-            seen[slot.name][slot.example] += 1
-    slots = tuple(
-        Slot(
-            name,
-            name.rstrip("0123456789").rstrip("_"),
-            max(held, key=lambda value: (len(value.split()), value))
-            if name in goal
-            else min(held, key=lambda value: (-held[value], value)),
-        )
-        for name, held in sorted(seen.items())
-        if name in used
-    )
+    slots = slots_of(good, goal=template, lines=lines)
     values = {
         slot.name: replay.run.values[slot.name] for slot in slots if slot.name in replay.run.values
     }
@@ -163,10 +146,9 @@ def _failure(lines: Lines, run: Slotted, failed: frozenset[str]) -> Failure | No
     for line, taken, position in zip(lines, run.lines, run.positions, strict=False):
         if line != taken:
             return None
-        following = run.run.steps[position + 1 : position + 2]
-        seen = following[0].observation if following else ""
-        if normal_answer(seen) in failed:
+        if did_nothing(run.run.steps, position, failed):
             action = one_line(run.run.steps[position].action)
+            seen = seen_after(run.run.steps, position)
             return Failure(run.run.id, position, action, shorten(seen, SEEN))
     return None
 
@@ -186,5 +168,4 @@ def _prepared(
     )
     if not before:
         return None
-    added = min(before, key=lambda line: (-before[line], line))
-    return (*lines[:place], added, *lines[place:])
+    return (*lines[:place], commonest(before), *lines[place:])

@@ -14,7 +14,7 @@ from memserver_skills.plans import Rated, Replacement, Rule
 from memserver_skills.procedures import Binding, fits, steps_of
 from memserver_skills.replacing import MOST_REASONS, Worded, replacement_of
 from memserver_skills.verify import verify
-from memserver_skills.words import SLOT, one_line, template_words
+from memserver_skills.words import SLOT, one_line, slot_type, template_words
 
 LONGEST_TITLE = 200
 MOST_SLOTS = 6
@@ -227,7 +227,7 @@ def _actions(body: SkillBody) -> list[str]:
 
 def _type(name: str, bodies: Sequence[SkillBody]) -> str:
     known = (slot.type for body in bodies for slot in body.slots if slot.name == name)
-    return next(known, name.rstrip("0123456789").rstrip("_"))
+    return next(known, slot_type(name))
 
 
 def _literal(steps: Sequence[str]) -> int:

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from memserver.domain.items import HintBody, Kind, Source
+from memserver.domain.items import HintBody, Kind
 from memserver.domain.trajectories import Trajectory, normal_goal
 from memserver_skills.experience import Experience
 from memserver_skills.proposals import Proposal, signature
+from memserver_skills.run_groups import shared_type
 from memserver_skills.sequels import (
     LOOKED_BACK,
     Forecast,
@@ -22,6 +23,7 @@ from memserver_skills.sequels import (
     library_of,
     rules_for,
 )
+from memserver_skills.sources import at_steps
 from memserver_skills.untangling import untangle
 from memserver_skills.words import one_line, shorten
 
@@ -185,7 +187,7 @@ def distil_edits(experience: Experience) -> list[Proposal]:
 def _tasks(runs: Sequence[Trajectory]) -> list[_Task]:
     found: list[_Task] = []
     for run in sorted(runs, key=lambda run: (run.created_at, run.id.int)):
-        if run.outcome is None or run.outcome.success:
+        if run.outcome is None or run.succeeded:
             found += (task for task in _apart(run) if 1 < len(task.actions) <= LONGEST)
     if len(found) <= TASKS:
         return found
@@ -216,15 +218,14 @@ def _propose(edit: Edited, tasks: Sequence[_Task]) -> Proposal:
             if forecasting.comes_true(said, task.actions[place]):
                 steps[task.run.id].add(task.positions[place])
                 types.add(task.run.task.type)
-    named = sorted(steps.items())[:SOURCES]
     return Proposal(
         signature=signature(METHOD, *edit.rule),
         kind=Kind.HINT,
         title=shorten(f"After {before[-1]}: {then}", TITLE),
         body=HintBody(when=f"after {', then '.join(before)}", do=then),
         method=METHOD,
-        sources=tuple(Source(run, tuple(sorted(places))) for run, places in named),
-        task_type=types.pop() if len(types) == 1 else None,
+        sources=at_steps(steps)[:SOURCES],
+        task_type=shared_type(types),
         metadata={
             "runs": len(steps),
             "foretold_before": round(edit.before, 4),

@@ -3,15 +3,17 @@ and notes on what went wrong in the runs that failed.
 
 After APEX-EM (2026, experience memory with error analysis and structural signatures)."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from memserver.domain.items import CaseBody, Kind, Source
-from memserver.domain.trajectories import Trajectory, normal_goal
-from memserver_skills.failed_actions import failed_answers, normal_answer
+from memserver.domain.trajectories import Trajectory
+from memserver_skills.failed_actions import did_nothing, failed_answers, seen_after
 from memserver_skills.proposals import Proposal, signature
+from memserver_skills.run_groups import by_task, shared_type
 from memserver_skills.slots import Slotted, slotted
 from memserver_skills.structures import operations
+from memserver_skills.tallies import by_frequency, commonest
 from memserver_skills.words import one_line, shorten
 
 METHOD = "distill/experiences"
@@ -29,10 +31,7 @@ def distil_experiences(runs: Sequence[Trajectory]) -> list[Proposal]:
     """One case a task (goals that differ in case and white space are one task). A task that no
     run has solved is a case with no plan or a poor one, whose notes are what it teaches."""
     failed = frozenset(failed_answers(runs))
-    by_goal: dict[str, list[Slotted]] = defaultdict(list)
-    for run in slotted(runs):
-        if run.run.outcome is not None:
-            by_goal[normal_goal(run.run.task.goal)].append(run)
+    by_goal = by_task(run for run in slotted(runs) if run.run.outcome is not None)
     shortest = _shortest(by_goal)
     made = []
     for goal, members in sorted(by_goal.items()):
@@ -46,17 +45,9 @@ def _shortest(by_goal: dict[str, list[Slotted]]) -> dict[str, int]:
     """For each kind of task how few actions have sufficed."""
     found: dict[str, int] = {}
     for run in (run for members in by_goal.values() for run in members):
-        if _success(run) and run.lines:
+        if run.run.succeeded and run.lines:
             found[run.key] = min(len(run.lines), found.get(run.key, len(run.lines)))
     return found
-
-
-def _success(run: Slotted) -> bool:
-    return run.run.outcome is not None and run.run.outcome.success
-
-
-def _score(run: Slotted) -> float:
-    return run.run.outcome.score if run.run.outcome is not None else 0.0
 
 
 def _propose(
@@ -66,25 +57,22 @@ def _propose(
     best = min(
         plans,
         default=None,
-        key=lambda run: (not _success(run), -_score(run), len(run.lines), run.run.id.int),
+        key=lambda run: (not run.run.succeeded, -run.score, len(run.lines), run.run.id.int),
     )
     kept = [] if best is None else _kept(best, failed)
     noted = [
         (note, source)
         for run in members
-        if not _success(run)
+        if not run.run.succeeded
         for note, source in _notes(run, failed)
     ]
     if not kept and not noted:
         return None
-    spoken = Counter(one_line(run.run.task.goal) for run in members)
-    said = min(spoken, key=lambda text: (-spoken[text], text))
-    counted = Counter(note for note, _ in noted)
-    notes = sorted(counted, key=lambda note: (-counted[note], note))[:NOTES]
+    said = commonest(Counter(one_line(run.run.task.goal) for run in members))
+    notes = by_frequency(Counter(note for note, _ in noted))[:NOTES]
     actions = [] if best is None else [best.run.steps[place].action for place in kept]
-    score = max(_score(run) for run in members if best is None or run is best)
-    solved = best is not None and _success(best)
-    types = {run.run.task.type for run in members}
+    score = max(run.score for run in members if best is None or run is best)
+    solved = best is not None and best.run.succeeded
     return Proposal(
         signature=signature(METHOD, goal),
         kind=Kind.CASE,
@@ -98,10 +86,10 @@ def _propose(
         ),
         method=METHOD,
         sources=_sources(best, kept, [source for note, source in noted if note in notes]),
-        task_type=types.pop() if len(types) == 1 else None,
+        task_type=shared_type(run.run.task.type for run in members),
         metadata={
             "runs": len(members),
-            "successes": sum(_success(run) for run in members),
+            "successes": sum(run.run.succeeded for run in members),
             "solved": solved,
             "quality": _quality(best, kept, shortest) if solved and best is not None else 0.0,
         },
@@ -110,18 +98,13 @@ def _propose(
 
 def _kept(run: Slotted, failed: frozenset[str]) -> list[int]:
     """The steps of a run whose actions did something."""
-    return [place for place in run.positions if normal_answer(_after(run, place)) not in failed]
-
-
-def _after(run: Slotted, place: int) -> str:
-    following = run.run.steps[place + 1 : place + 2]
-    return following[0].observation if following else ""
+    return [place for place in run.positions if not did_nothing(run.run.steps, place, failed)]
 
 
 def _quality(best: Slotted, kept: Sequence[int], shortest: dict[str, int]) -> float:
     """Its score times how near it comes to the shortest plan that solved such a task."""
     needed = shortest.get(best.key, len(kept))
-    return round(_score(best) * min(1.0, needed / max(1, len(kept))), 3)
+    return round(best.score * min(1.0, needed / max(1, len(kept))), 3)
 
 
 def _notes(run: Slotted, failed: frozenset[str]) -> Iterator[tuple[str, Source]]:
@@ -132,7 +115,7 @@ def _notes(run: Slotted, failed: frozenset[str]) -> Iterator[tuple[str, Source]]
         for text in told:
             yield shorten(text, NOTE), Source(run.run.id)
         return
-    stuck = [place for place in run.positions if normal_answer(_after(run, place)) in failed]
+    stuck = [place for place in run.positions if did_nothing(run.run.steps, place, failed)]
     if stuck:
         yield _note("Did nothing", run, stuck[-1])
     elif run.positions:
@@ -140,7 +123,7 @@ def _notes(run: Slotted, failed: frozenset[str]) -> Iterator[tuple[str, Source]]
 
 
 def _note(what: str, run: Slotted, place: int) -> tuple[str, Source]:
-    seen = one_line(_after(run, place))
+    seen = one_line(seen_after(run.run.steps, place))
     told = f"{what}: {shorten(run.run.steps[place].action, STEP // 4)}"
     return shorten(f"{told}; seen: {seen}" if seen else told, NOTE), Source(run.run.id, (place,))
 

@@ -3,7 +3,7 @@ of one environment's error messages."""
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -41,20 +41,27 @@ def answers(steps: Sequence[Step], *, success: bool = False) -> Iterator[Answer]
             )
 
 
+def seen_after(steps: Sequence[Step], position: int) -> str:
+    """What was seen after the action of a step; empty where nothing came after it."""
+    following = steps[position + 1 : position + 2]
+    return following[0].observation if following else ""
+
+
 def normal_answer(seen: str) -> str:
     """The form in which observations are compared: one line, folded, numbers left open."""
     return _NUMBER.sub("#", one_line(seen).casefold())
+
+
+def did_nothing(steps: Sequence[Step], position: int, failed: Collection[str]) -> bool:
+    """Whether the answer to a step's action is one of those that say so."""
+    return normal_answer(seen_after(steps, position)) in failed
 
 
 def failed_answers(runs: Iterable[Trajectory]) -> tuple[str, ...]:
     """Observations, in their normal form, that say that an action did nothing: they came after
     actions of at least three kinds, and (but for a few slips) name nothing of those actions,
     ended no success and came with no reward. The commonest first; at most 40."""
-    return _failed(
-        answer
-        for run in runs
-        for answer in answers(run.steps, success=run.outcome is not None and run.outcome.success)
-    )
+    return _failed(answer for run in runs for answer in answers(run.steps, success=run.succeeded))
 
 
 def failed_in(steps: Sequence[Step]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from memserver.domain.items import SkillBody
 from memserver.domain.trajectories import Step
-from memserver_skills.failed_actions import failed_in, normal_answer
+from memserver_skills.failed_actions import did_nothing, failed_in, seen_after
 from memserver_skills.goal_templates import INSTANCE, WIDEST
 from memserver_skills.grounding import bind, fill
 from memserver_skills.milestones import FAILED, SEGMENTS
@@ -123,9 +123,8 @@ def _acted(steps: Sequence[Step], failed: set[str]) -> Iterator[tuple[int, str, 
     """For each action: its step, itself, what was seen next, and whether it did anything."""
     for position, step in enumerate(steps):
         if step.action.strip():
-            following = steps[position + 1 : position + 2]
-            seen = following[0].observation if following else ""
-            yield position, step.action, seen, normal_answer(seen) not in failed
+            worked = not did_nothing(steps, position, failed)
+            yield position, step.action, seen_after(steps, position), worked
 
 
 def _reached(ways: Sequence[_Way], start: int, action: str, seen: str) -> int | None:

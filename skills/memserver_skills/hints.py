@@ -8,7 +8,10 @@ from uuid import UUID
 from memserver.domain.items import HintBody, Kind, Source
 from memserver.domain.trajectories import Trajectory, normal_goal
 from memserver_skills.proposals import Proposal, signature
+from memserver_skills.run_groups import shared_type
+from memserver_skills.sequences import common_start
 from memserver_skills.slots import Slotted, slotted
+from memserver_skills.sources import at_steps
 from memserver_skills.words import one_line, shorten
 
 METHOD = "distill/hints"
@@ -56,8 +59,8 @@ def distil_hints(runs: Sequence[Trajectory]) -> list[Proposal]:
     """One hint per point at which failures left the path, most often seen first, at most eight
     for one kind of task."""
     told = [run for run in slotted(runs) if run.lines and run.run.outcome is not None]
-    good = [run for run in told if run.run.outcome is not None and run.run.outcome.success]
-    bad = [run for run in told if run.run.outcome is not None and not run.run.outcome.success]
+    good = [run for run in told if run.run.succeeded]
+    bad = [run for run in told if not run.run.succeeded]
     usual = {(run.key, *pair) for run in good for pair in _pairs(run)}
     points: dict[tuple[str, str, str], list[_Parting]] = defaultdict(list)
     for parting in _partings(good, bad):
@@ -88,10 +91,15 @@ def _partings(good: Sequence[Slotted], bad: Sequence[Slotted]) -> Iterable[_Part
         best = max(
             rivals,
             default=None,
-            key=lambda run: (_shared(run, failed), -len(run.lines), -run.run.id.int),
+            key=lambda run: (
+                common_start(run.lines, failed.lines),
+                -len(run.lines),
+                -run.run.id.int,
+            ),
         )
-        if best is not None and _shared(best, failed) < len(best.lines):
-            yield _Parting(best, failed, _shared(best, failed))
+        at = 0 if best is None else common_start(best.lines, failed.lines)
+        if best is not None and at < len(best.lines):
+            yield _Parting(best, failed, at)
 
 
 def _grouped(pairs: Iterable[tuple[str | None, Slotted]]) -> dict[str, list[Slotted]]:
@@ -100,14 +108,6 @@ def _grouped(pairs: Iterable[tuple[str | None, Slotted]]) -> dict[str, list[Slot
         if name is not None:
             grouped[name].append(run)
     return grouped
-
-
-def _shared(left: Slotted, right: Slotted) -> int:
-    """How many lines the two have in common from the start."""
-    for position, (one, other) in enumerate(zip(left.lines, right.lines, strict=False)):
-        if one != other:
-            return position
-    return min(len(left.lines), len(right.lines))
 
 
 def _pairs(run: Slotted) -> Iterable[tuple[str, str]]:
@@ -121,7 +121,7 @@ def _propose(key: str, before: str, do: str, partings: Sequence[_Parting]) -> Pr
     seen = {parting.seen for parting in partings}
     point = f"after {before}" if before else "at the start"
     shown = seen.pop() if len(seen) == 1 else ""
-    types = {side.run.task.type for parting in partings for side in (parting.good, parting.bad)}
+    sides = [side for parting in partings for side in (parting.good, parting.bad)]
     return Proposal(
         signature=signature(METHOD, key, before, do),
         kind=Kind.HINT,
@@ -133,7 +133,7 @@ def _propose(key: str, before: str, do: str, partings: Sequence[_Parting]) -> Pr
         ),
         method=METHOD,
         sources=_sources(partings),
-        task_type=types.pop() if len(types) == 1 else None,
+        task_type=shared_type(side.run.task.type for side in sides),
         metadata={"failures": len(partings)},
     )
 
@@ -144,4 +144,4 @@ def _sources(partings: Sequence[_Parting]) -> tuple[Source, ...]:
         for side in (parting.good, parting.bad):
             at = min(parting.at, len(side.positions) - 1)
             steps[side.run.id].add(side.positions[at])
-    return tuple(Source(run_id, tuple(sorted(held))) for run_id, held in sorted(steps.items()))
+    return at_steps(steps)

@@ -4,19 +4,22 @@ After HiPlan (Li et al. 2025, "HiPlan: Hierarchical Planning for LLM-Based Agent
 Global-Local Guidance"), whose milestones a model names from demonstrations; here they are read
 from rewards and from the goal's own things."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from memserver.domain.items import Form, Kind, SkillBody, SkillStep, Slot, Source
+from memserver.domain.items import Form, Kind, SkillBody, SkillStep
 from memserver.domain.trajectories import Trajectory
-from memserver_skills.failed_actions import failed_answers, normal_answer
+from memserver_skills.failed_actions import did_nothing, failed_answers
 from memserver_skills.goal_templates import read_grammar
 from memserver_skills.open_slots import open_slots
-from memserver_skills.proposals import Proposal, signature
-from memserver_skills.sequences import aligned, consensus
+from memserver_skills.proposals import Proposal
+from memserver_skills.run_groups import known_as, shared_type, slots_of, solved_by_kind
+from memserver_skills.sequences import consensus
 from memserver_skills.slots import Slotted, slotted
+from memserver_skills.sources import along
+from memserver_skills.tallies import commonest
 from memserver_skills.words import SLOT, shorten, stems
 
 METHOD = "distill/milestones"
@@ -25,7 +28,6 @@ SEGMENTS = "segments"
 FAILED = "failed_answers"
 """Under this one, what is seen after an action that did nothing, in its normal form."""
 
-LONGEST = 120
 TITLE = 100
 SEEN = 160
 # A line is a milestone of its kind of task where it was rewarded in this share of the runs.
@@ -48,15 +50,12 @@ def distil_milestones(runs: Sequence[Trajectory]) -> list[Proposal]:
     """One skill per kind of task that was solved."""
     grammar = read_grammar(runs)
     failed = failed_answers(runs)
-    by_key: dict[str, list[Slotted]] = defaultdict(list)
-    for run in slotted(runs, grammar):
-        if run.run.outcome is not None and run.run.outcome.success and _fit(run):
-            by_key[run.key].append(_effective(run, frozenset(failed)))
     made = []
-    for key, members in sorted(by_key.items()):
-        opened = open_slots([run for run in members if run.lines], grammar.heads)
+    for members in solved_by_kind(slotted(runs, grammar)).values():
+        effective = [_effective(run, failed) for run in members]
+        opened = open_slots([run for run in effective if run.lines], grammar.heads)
         if opened and (segments := segments_of(opened)):
-            made.append(_propose(key, opened, segments, failed))
+            made.append(_propose(opened, segments, failed))
     return sorted(made, key=lambda one: one.signature)
 
 
@@ -84,29 +83,15 @@ def segments_of(runs: Sequence[Slotted]) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
-def _fit(run: Slotted) -> bool:
-    return 0 < len(run.lines) <= LONGEST
-
-
-def _effective(run: Slotted, failed: frozenset[str]) -> Slotted:
+def _effective(run: Slotted, failed: Collection[str]) -> Slotted:
     """The run without the actions that did nothing."""
-    steps = run.run.steps
     kept = [
         place
         for place, position in enumerate(run.positions)
-        if position + 1 >= len(steps)
-        or normal_answer(steps[position + 1].observation) not in failed
+        if not did_nothing(run.run.steps, position, failed)
     ]
-    return _only(run, kept)
-
-
-def _only(run: Slotted, kept: Sequence[int]) -> Slotted:
-    return Slotted(
-        run=run.run,
-        key=run.key,
-        earlier=run.earlier,
-        template=run.template,
-        slots=run.slots,
+    return replace(
+        run,
         lines=tuple(run.lines[place] for place in kept),
         positions=tuple(run.positions[place] for place in kept),
         after=tuple(run.after[place] for place in kept),
@@ -149,60 +134,30 @@ def _expected(line: str, runs: Sequence[Slotted]) -> str:
 
 
 def _propose(
-    key: str, runs: Sequence[Slotted], segments: Sequence[Segment], failed: tuple[str, ...]
+    runs: Sequence[Slotted], segments: Sequence[Segment], failed: tuple[str, ...]
 ) -> Proposal:
-    templates = Counter(run.template for run in runs)
-    template = min(templates, key=lambda text: (-templates[text], text))
+    template = commonest(Counter(run.template for run in runs))
     reached = [segment.milestone for segment in segments]
-    types = {run.run.task.type for run in runs}
-    keys = dict.fromkeys([key, *(earlier for run in runs for earlier in run.earlier)])
-    names = [signature(METHOD, name) for name in keys]
-    used = [template, *(line for segment in segments for line in segment.lines)]
+    lines = [line for segment in segments for line in segment.lines]
+    own, *aliases = known_as(METHOD, runs)
     return Proposal(
-        signature=names[0],
-        aliases=tuple(names[1:]),
+        signature=own,
+        aliases=tuple(aliases),
         kind=Kind.SKILL,
         title=shorten(f"Milestones: {template}", TITLE),
         body=SkillBody(
             when=f"on the way to: {shorten(template, 240)}",
             steps=tuple(SkillStep(segment.milestone, segment.expect) for segment in segments),
-            slots=_slots(runs, {name for text in used for name in SLOT.findall(text)}),
+            slots=slots_of(runs, goal=template, lines=lines),
             goal=template,
             form=Form.MILESTONES.value,
         ),
         method=METHOD,
-        sources=tuple(
-            Source(
-                run.run.id, tuple(run.positions[there] for _, there in aligned(reached, run.lines))
-            )
-            for run in runs
-        ),
-        task_type=types.pop() if len(types) == 1 else None,
+        sources=along(reached, runs),
+        task_type=shared_type(run.run.task.type for run in runs),
         metadata={
             "runs": len(runs),
             SEGMENTS: [list(segment.lines) for segment in segments],
             FAILED: list(failed),
         },
-    )
-
-
-def _slots(runs: Sequence[Slotted], used: set[str]) -> tuple[Slot, ...]:
-    """Each with its widest value as example where the goal names it, since that says how many
-    words it may take; with its likeliest one where it does not."""
-    goal = set(SLOT.findall(runs[0].template))
-    values: Mapping[str, Counter[str]] = defaultdict(Counter)
-    kinds: dict[str, str] = {}
-    for run in runs:
-        for slot in run.slots:
-            values[slot.name][slot.example] += 1
-            kinds[slot.name] = slot.type
-    return tuple(
-        Slot(
-            name,
-            kinds[name],
-            max(values[name], key=lambda value: (len(value.split()), value))
-            if name in goal
-            else min(values[name], key=lambda value: (-values[name][value], value)),
-        )
-        for name in sorted(used & set(values))
     )

@@ -10,6 +10,7 @@ from uuid import UUID
 from memserver.domain.items import Kind, RuleBody, Source
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.proposals import Proposal, signature
+from memserver_skills.run_groups import shared_type
 from memserver_skills.slots import Slotted, slotted
 from memserver_skills.words import one_line, shorten, stems
 
@@ -100,7 +101,6 @@ def _clusters(tellings: Sequence[_Telling]) -> list[_Cluster]:
 
 def _propose_told(cluster: _Cluster) -> Proposal:
     core = _most_typical(cluster.tellings)
-    types = {run.task.type for run in cluster.runs.values()}
     return Proposal(
         signature=signature(METHOD, "told", " ".join(sorted(cluster.first.words))),
         kind=Kind.RULE,
@@ -108,7 +108,7 @@ def _propose_told(cluster: _Cluster) -> Proposal:
         body=RuleBody(text=f"Avoid: {core.text}", when=core.when),
         method=METHOD,
         sources=tuple(Source(run_id) for run_id in cluster.runs),
-        task_type=types.pop() if len(types) == 1 else None,
+        task_type=shared_type(run.task.type for run in cluster.runs.values()),
         metadata={"runs": len(cluster.runs)},
     )
 
@@ -153,7 +153,6 @@ def _recurring(runs: Sequence[Slotted]) -> Iterable[Proposal]:
 
 
 def _propose_recurring(key: str, line: str, failed: Sequence[Slotted]) -> Proposal:
-    types = {run.run.task.type for run in failed}
     template = min(run.template for run in failed)
     return Proposal(
         signature=signature(METHOD, "step", key, line),
@@ -175,6 +174,6 @@ def _propose_recurring(key: str, line: str, failed: Sequence[Slotted]) -> Propos
             )
             for run in failed
         ),
-        task_type=types.pop() if len(types) == 1 else None,
+        task_type=shared_type(run.run.task.type for run in failed),
         metadata={"runs": len(failed)},
     )

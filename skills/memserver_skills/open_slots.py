@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memserver.domain.items import Slot
 from memserver_skills.slots import Slotted
-from memserver_skills.words import FUNCTION_WORDS, SLOT, template_words
+from memserver_skills.words import FUNCTION_WORDS, SLOT, slot_type, template_words
 
 HOLE = "*"
 # A word of an action is open when no one value fills it in more than this share of the runs that
@@ -76,7 +76,7 @@ def _open(run: Slotted, frames: frozenset[str], heads: frozenset[str]) -> Slotte
         after=tuple(_rename(seen, names) for seen in run.after),
         slots=run.slots
         + tuple(
-            Slot(name, name.rstrip("0123456789").rstrip("_"), word)
+            Slot(name, slot_type(name), word)
             for word, name in sorted(names.items(), key=lambda pair: pair[1])
         ),
     )

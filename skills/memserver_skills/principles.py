@@ -12,12 +12,13 @@ from typing import Any
 
 from memserver.domain.items import Kind, RuleBody, Source, Status, TextBody
 from memserver_skills.experience import Alike, Experience
-from memserver_skills.kinds import TaskKind, joined, kinds_of_task, sources_of
 from memserver_skills.mistakes import told_mistakes
 from memserver_skills.plans import Rated
 from memserver_skills.principle_scores import is_pruned
 from memserver_skills.proposals import Proposal, signature
 from memserver_skills.same_saying import says_the_same
+from memserver_skills.sources import doing, joined
+from memserver_skills.task_kinds import TaskKind, kinds_of_task
 from memserver_skills.words import shorten
 
 METHOD = "distill/principles"
@@ -105,7 +106,7 @@ def _of_kind(kind: TaskKind) -> list[Principle]:
             (line, "decides", about),
             title=line,
             says=f"{line}. Runs that succeeded did so, runs that failed did not.",
-            sources=sources_of([line], kind.good),
+            sources=doing([line], kind.good),
         )
         for line in kind.decisive[:DECISIVE]
     ]
@@ -116,7 +117,7 @@ def _of_kind(kind: TaskKind) -> list[Principle]:
             (order.first, "comes before", order.then),
             title=f"{order.first} before {order.then}",
             says=f"{order.first} before {order.then}.",
-            sources=sources_of([order.first, order.then], kind.good),
+            sources=doing([order.first, order.then], kind.good),
         )
         for order in kind.orders[:ORDERS]
     ]
@@ -127,7 +128,7 @@ def _of_kind(kind: TaskKind) -> list[Principle]:
             (line, "fails", about),
             title=f"Do not {line}",
             says=f"do not {line}. Runs that failed did so, no run that succeeded did.",
-            sources=sources_of([line], runs),
+            sources=doing([line], runs),
         )
         for line, runs in list(kind.often_wrong().items())[:WARNINGS]
     ]

@@ -4,15 +4,15 @@ workflow}.
 After Skill-SD (self-distillation conditioned on skills): a teacher is shown the reflection on a
 run, a student never. Here it is an item like others, and whoever trains picks it by its form."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memserver.domain.items import Form, Kind, SkillBody, SkillStep, Slot, Source
-from memserver.domain.trajectories import Trajectory, normal_goal
-from memserver_skills.kinds import TaskKind, kinds_of_task, succeeded
+from memserver.domain.trajectories import Trajectory
 from memserver_skills.proposals import Proposal, signature
+from memserver_skills.run_groups import by_task, can_be_followed
 from memserver_skills.slots import Slotted
+from memserver_skills.task_kinds import TaskKind, kinds_of_task
 from memserver_skills.words import shorten
 
 METHOD = "distill/reflections"
@@ -22,8 +22,6 @@ PATTERNS = 4
 MISTAKES = 5
 LONGEST_LINE = 600
 """Characters of a pattern or a mistake."""
-LONGEST = 120
-"""Steps of a golden workflow: no agent follows more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +51,7 @@ def distil_reflections(runs: Sequence[Trajectory]) -> list[Proposal]:
     neither what was done nor what was wrong, have none."""
     made = []
     for kind in kinds_of_task(runs):
-        tasks: dict[str, list[Slotted]] = defaultdict(list)
-        for run in kind.runs:
-            tasks[normal_goal(run.run.task.goal)].append(run)
-        for goal, members in tasks.items():
+        for goal, members in by_task(kind.runs).items():
             reflection = reflect(members, kind)
             if reflection.golden is not None or reflection.mistakes:
                 made.append(_propose(goal, members, reflection, kind))
@@ -65,8 +60,8 @@ def distil_reflections(runs: Sequence[Trajectory]) -> list[Proposal]:
 
 def reflect(runs: Sequence[Slotted], kind: TaskKind) -> Reflection:
     """On one finished run or on all of one task; `kind` holds them among their likes."""
-    good = [run for run in runs if succeeded(run) and 0 < len(run.lines) <= LONGEST]
-    bad = [run for run in runs if not succeeded(run)]
+    good = [run for run in runs if run.run.succeeded and can_be_followed(run)]
+    bad = [run for run in runs if not run.run.succeeded]
     golden = min(good, default=None, key=_cheapest)
     return Reflection(
         patterns=() if golden is None else _patterns(golden, kind),
@@ -77,8 +72,7 @@ def reflect(runs: Sequence[Slotted], kind: TaskKind) -> Reflection:
 
 def _cheapest(run: Slotted) -> tuple[float, int, int]:
     """The best score, then the fewest steps, then the oldest."""
-    outcome = run.run.outcome
-    return (-(outcome.score if outcome else 0.0), len(run.lines), run.run.id.int)
+    return (-run.score, len(run.lines), run.run.id.int)
 
 
 def _patterns(golden: Slotted, kind: TaskKind) -> tuple[str, ...]:
@@ -164,7 +158,7 @@ def _propose(
             "success_patterns": list(reflection.patterns),
             "mistakes": list(reflection.mistakes),
             "golden_workflow": list(reflection.workflow),
-            "successes": sum(map(succeeded, runs)),
+            "successes": sum(run.run.succeeded for run in runs),
             "runs": len(runs),
         },
     )

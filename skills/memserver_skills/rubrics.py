@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from memserver.domain.items import Kind, RuleBody
 from memserver.domain.trajectories import Trajectory
-from memserver_skills.kinds import MOST, TaskKind, kinds_of_task, share, sources_of
 from memserver_skills.plans import Rated
 from memserver_skills.proposals import Proposal, signature
 from memserver_skills.slots import Slotted
+from memserver_skills.sources import doing
+from memserver_skills.tallies import by_frequency
+from memserver_skills.task_kinds import MOST, TaskKind, kinds_of_task, share
 from memserver_skills.words import one_line, shorten
 
 METHOD = "distill/rubrics"
@@ -95,12 +97,7 @@ def _by_name(kind: TaskKind) -> dict[str, list[str]]:
     if not kind.good or naming < MOST * len(kind.good):
         return {}
     order = sorted(lines, key=lambda name: (sum(places[name]) / len(places[name]), name))
-    return {name: _most_done(lines[name]) for name in order}
-
-
-def _most_done(lines: Sequence[str]) -> list[str]:
-    counts = Counter(lines)
-    return sorted(counts, key=lambda line: (-counts[line], line))
+    return {name: by_frequency(Counter(lines[name])) for name in order}
 
 
 def _stage_of(run: Slotted, position: int) -> str:
@@ -151,7 +148,7 @@ def _propose(kind: TaskKind, stage: Stage, *, of: int) -> Proposal:
             when=f"{about}; {stage.name} stage",
         ),
         method=METHOD,
-        sources=sources_of(lines, kind.good),
+        sources=doing(lines, kind.good),
         task_type=kind.task_type,
         metadata={
             STAGE: stage.name,

@@ -53,6 +53,14 @@ def mean_agreement(lines: Sequence[str], runs: Sequence[Reference]) -> float:
     return sum(run.agreement(lines) for run in runs) / len(runs)
 
 
+def common_start(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many lines the two have in common from the start."""
+    for position, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one != other:
+            return position
+    return min(len(left), len(right))
+
+
 def spread(runs: Sequence[Lines], limit: int) -> tuple[Lines, ...]:
     """At most `limit` of the runs, evenly spaced over their sorted order, so that the choice does
     not depend on the order in which they came."""

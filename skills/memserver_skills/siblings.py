@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from uuid import UUID
 
-from memserver.domain.items import HintBody, Kind, RuleBody, Source
+from memserver.domain.items import HintBody, Kind, RuleBody
 from memserver.domain.trajectories import Trajectory, normal_goal
 from memserver_skills.proposals import Proposal, signature
+from memserver_skills.run_groups import shared_type
 from memserver_skills.slots import Slotted, slotted
+from memserver_skills.sources import at_steps
+from memserver_skills.tallies import commonest
 from memserver_skills.words import shorten, stems
 
 METHOD = "distill/siblings"
@@ -88,7 +91,7 @@ def map_group(group: Sequence[Slotted]) -> Lessons:
     """What sets the best of a group apart from its worst: lines that all of the best have and
     none of the worst, and the other way round; where they have the same lines, what comes before
     what. What one of the best has alone is its own affair, and no lesson of the group."""
-    scores = [_score(run) for run in group]
+    scores = [run.score for run in group]
     best, worst = max(scores, default=0.0), min(scores, default=0.0)
     if best - worst < SPREAD:
         return {}
@@ -116,10 +119,6 @@ def reduce_lessons(parts: Iterable[Lessons]) -> Lessons:
         for lesson, witnesses in part.items():
             merged[lesson] = merged.get(lesson, frozenset()) | witnesses
     return merged
-
-
-def _score(run: Slotted) -> float:
-    return run.run.outcome.score if run.run.outcome is not None else 0.0
 
 
 def _only_in(ours: Sequence[Slotted], theirs: Sequence[Slotted]) -> list[str]:
@@ -198,17 +197,15 @@ def _lacking(line: str, speaker: Slotted, run: Slotted, *, good: bool) -> Witnes
 
 def _propose(lesson: Lesson, witnesses: frozenset[Witness]) -> Proposal:
     ordered = sorted(witnesses)
-    line = _likeliest(one.line for one in ordered if one.line)
-    after = _likeliest(one.after for one in ordered if one.line)
-    template = _likeliest(one.template for one in ordered)
+    line = commonest(Counter(one.line for one in ordered if one.line))
+    after = commonest(Counter(one.after for one in ordered if one.line))
+    template = commonest(Counter(one.template for one in ordered))
     point = f"after {after}" if after else "at the start"
     steps: dict[UUID, set[int]] = defaultdict(set)
     for one in ordered:
         steps[one.run].add(one.step)
     told = len({one.run for one in ordered if one.line})
     when = f"{shorten(template, WHEN)}; {point}"
-    types = {one.task_type for one in ordered}
-    task_type = types.pop() if len(types) == 1 else ""
     return Proposal(
         signature=signature(METHOD, lesson.key, str(lesson.avoid), *lesson.said, "", *lesson.after),
         kind=Kind.RULE if lesson.avoid else Kind.HINT,
@@ -217,16 +214,11 @@ def _propose(lesson: Lesson, witnesses: frozenset[Witness]) -> Proposal:
         if lesson.avoid
         else HintBody(when=when, do=line),
         method=METHOD,
-        sources=tuple(Source(run, tuple(sorted(held))) for run, held in sorted(steps.items())),
-        task_type=task_type or None,
+        sources=at_steps(steps),
+        task_type=shared_type(one.task_type for one in ordered) or None,
         metadata={
             "runs": told,
             "best": len({one.run for one in ordered if one.good}),
             "worst": len({one.run for one in ordered if not one.good}),
         },
     )
-
-
-def _likeliest(texts: Iterable[str]) -> str:
-    seen = Counter(texts)
-    return min(seen, key=lambda text: (-seen[text], text), default="")

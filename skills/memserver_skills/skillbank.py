@@ -12,20 +12,13 @@ from enum import StrEnum
 
 from memserver.domain.items import Body, Form, Kind, RuleBody, SkillBody, Source
 from memserver_skills.experience import Alike, Experience
-from memserver_skills.kinds import (
-    Order,
-    TaskKind,
-    joined,
-    kinds_of_task,
-    plain,
-    share,
-    sources_of,
-)
 from memserver_skills.mistakes import told_mistakes
 from memserver_skills.plans import Rated
 from memserver_skills.proposals import Proposal, signature
 from memserver_skills.same_saying import says_the_same
 from memserver_skills.slots import Slotted
+from memserver_skills.sources import doing, joined
+from memserver_skills.task_kinds import Order, TaskKind, kinds_of_task, plain, share
 from memserver_skills.words import shorten
 
 METHOD = "distill/skillbank"
@@ -122,7 +115,7 @@ def _done(kind: TaskKind, failures: Sequence[Slotted]) -> Iterable[Proposal]:
                 title=f"Avoid: {plain(line)}",
                 principle=f"Do not {plain(line)}: runs that failed did so, none that succeeded.",
                 when=kind.template,
-                sources=sources_of([line], doers),
+                sources=doing([line], doers),
                 task_type=kind.task_type,
             )
 
@@ -181,7 +174,7 @@ def _specific_skills(kinds: Sequence[TaskKind], general: frozenset[Order]) -> It
             title=f"The usual course: {kind.template}",
             principle=f"{course[:1].upper()}{course[1:]}.",
             when=kind.template,
-            sources=sources_of(kind.usual, kind.good),
+            sources=doing(kind.usual, kind.good),
             task_type=kind.task_type,
         )
         own = [order for order in kind.orders if order not in general]
@@ -200,7 +193,7 @@ def _specific_skills(kinds: Sequence[TaskKind], general: frozenset[Order]) -> It
 
 def _doers(order: Order, kind: TaskKind) -> tuple[Source, ...]:
     both = [run for run in kind.good if {order.first, order.then} <= set(run.lines)]
-    return sources_of([order.first, order.then], both)
+    return doing([order.first, order.then], both)
 
 
 def _common_mistakes(experience: Experience) -> Iterable[Proposal]:

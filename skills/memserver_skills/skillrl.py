@@ -24,12 +24,15 @@ KEPT = "skillrl"
 """Under this key an item's metadata keeps its entry as it came, and what the bank says beside its
 entries."""
 GENERAL, SPECIFIC, MISTAKES = "general_skills", "task_specific_skills", "common_mistakes"
+LISTS = (GENERAL, SPECIFIC, MISTAKES)
+LONGEST_NAME = 500
+"""Of a title, or of a type of task, as everywhere."""
 _PREFIX = {Section.GENERAL: "gen", Section.MISTAKE: "err"}
 
 
 def read_bank(value: object) -> tuple[Incoming, ...]:
     """The bank's entries in order. Raises `BadSkill` where it is no bank."""
-    if not isinstance(value, dict) or not {GENERAL, SPECIFIC, MISTAKES} & value.keys():
+    if not isinstance(value, dict) or not set(LISTS) & value.keys():
         said = f"a JSON object with {GENERAL}, {SPECIFIC} or {MISTAKES} is expected"
         raise bad("bank_shape", said)
     specific = value.get(SPECIFIC, {})
@@ -44,11 +47,14 @@ def read_bank(value: object) -> tuple[Incoming, ...]:
         ),
         *_entries(value, MISTAKES, Section.MISTAKE),
     ]
-    bank = {key: held for key, held in value.items() if key not in (GENERAL, SPECIFIC, MISTAKES)}
+    bank = {key: held for key, held in value.items() if key not in LISTS}
     # What a list without entries says nobody else could keep.
     empty = [task_type for task_type, held in specific.items() if not held]
     about: dict[str, Any] = {"bank": bank} | ({"empty": empty} if empty else {})
-    return tuple(_incoming(number, *one, about=about) for number, one in enumerate(placed))
+    # The first entry keeps it: as many copies as there are entries would be the larger bank.
+    return tuple(
+        _incoming(number, *one, about={} if number else about) for number, one in enumerate(placed)
+    )
 
 
 def write_bank(shelf: Iterable[Incoming]) -> dict[str, Any]:
@@ -61,10 +67,12 @@ def write_bank(shelf: Iterable[Incoming]) -> dict[str, Any]:
     taken: set[str] = set()
     for one in sorted(shelf, key=_place):
         kept = _kept(one)
-        if isinstance(kept.get("bank"), dict):
-            bank |= kept["bank"]
-        for name in kept.get("empty", ()):
-            specific.setdefault(name, [])
+        # Anybody may write metadata; a bank's own lists are made of its entries alone.
+        if isinstance(held := kept.get("bank"), dict):
+            bank |= {key: told for key, told in held.items() if key not in LISTS}
+        if isinstance(empty := kept.get("empty"), list):
+            for name in empty:
+                specific.setdefault(str(name), [])
         section = _section(one)
         entry = _entry(section, one, taken)
         match section:
@@ -94,6 +102,10 @@ def _entries(
         for key in ("when_to_apply", "why_it_happens", "how_to_avoid", "skill_id", "mistake_id"):
             if not isinstance(entry.get(key, ""), str):
                 raise bad("bank_entry", f"{key} of {where} is not a text", where)
+        for named in (name, entry.get("title")):
+            if isinstance(named, str) and len(named) > LONGEST_NAME:
+                said = f"a title or type of task in {where} is over {LONGEST_NAME} characters"
+                raise bad("bank_entry", said, where)
         yield section, name, entry
 
 
@@ -165,7 +177,7 @@ def _entry(section: Section, one: Incoming, taken: set[str]) -> dict[str, Any]:
 def _still_says(section: Section, came: Mapping[str, Any], one: Incoming) -> bool:
     try:
         return _said(section, came) == (one.title, one.body)
-    except KeyError:  # its metadata were written anew, by somebody who left something out
+    except (KeyError, TypeError, AttributeError):  # its metadata were written anew, by somebody
         return False
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memserver.domain.items import Slot
 from memserver.domain.trajectories import Trajectory
+from memserver_skills.failed_actions import seen_after
 from memserver_skills.goal_templates import (
     INSTANCE,
     GoalTemplate,
@@ -14,7 +15,7 @@ from memserver_skills.goal_templates import (
     read_grammar,
     spans_of,
 )
-from memserver_skills.words import SLOT, one_line, words
+from memserver_skills.words import SLOT, one_line, slot_type, words
 
 SHORT = 80
 _CLOSING = " .!?\t\n"
@@ -38,6 +39,11 @@ class Slotted:
     lines: tuple[str, ...]
     positions: tuple[int, ...]
     after: tuple[str, ...]
+
+    @property
+    def score(self) -> float:
+        """That of its outcome; 0 while that is not known."""
+        return self.run.outcome.score if self.run.outcome is not None else 0.0
 
     @property
     def values(self) -> dict[str, str]:
@@ -67,10 +73,7 @@ def _slot_run(run: Trajectory, found: GoalTemplate, grammar: Grammar) -> Slotted
         key=found.key,
         earlier=found.earlier,
         template=slot(text).strip(_CLOSING),
-        slots=tuple(
-            Slot(name, name.rstrip("0123456789").rstrip("_"), value)
-            for name, value in sorted(values.items())
-        ),
+        slots=tuple(Slot(name, slot_type(name), value) for name, value in sorted(values.items())),
         lines=tuple(slot(run.steps[place].action) for place in acted),
         positions=tuple(acted),
         after=tuple(slot(_next_seen(run, place)) for place in acted),
@@ -78,8 +81,8 @@ def _slot_run(run: Trajectory, found: GoalTemplate, grammar: Grammar) -> Slotted
 
 
 def _next_seen(run: Trajectory, position: int) -> str:
-    later = run.steps[position + 1 : position + 2]
-    return later[0].observation if later and len(later[0].observation) <= SHORT else ""
+    seen = seen_after(run.steps, position)
+    return seen if len(seen) <= SHORT else ""
 
 
 def put_in_slots(text: str, values: Mapping[str, str]) -> str:

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 
 from memserver.domain.items import Kind, Source, TextBody
 from memserver.domain.trajectories import Trajectory, normal_goal
-from memserver_skills.kinds import TaskKind, joined, kinds_of_task
 from memserver_skills.proposals import Proposal, signature
+from memserver_skills.run_groups import by_task
 from memserver_skills.self_play import Strategy
+from memserver_skills.sequences import common_start
 from memserver_skills.slots import Slotted
+from memserver_skills.sources import joined
+from memserver_skills.tallies import by_frequency
+from memserver_skills.task_kinds import TaskKind, kinds_of_task
 from memserver_skills.words import shorten
 
 METHOD = "distill/strategies"
@@ -63,15 +67,11 @@ def _of_kind(kind: TaskKind) -> list[Proposal]:
         won = Counter(turn.action for turn in turns if turn.won)
         lost = Counter(turn.action for turn in turns if not turn.won)
         # What has won here as often as it has lost is no failed strategy, nor a good one.
-        failed = [line for line in _ranked(lost) if lost[line] > won[line]]
-        for line in _ranked(won):
+        failed = [line for line in by_frequency(lost) if lost[line] > won[line]]
+        for line in by_frequency(won):
             if won[line] > lost[line] and (failed or by == BY_REWARD):
                 made.append(_propose(kind, before, line, failed[:OTHERS], by=by, turns=turns))
     return made
-
-
-def _ranked(counts: Counter[str]) -> list[str]:
-    return sorted(counts, key=lambda line: (-counts[line], line))
 
 
 def _rewarded(kind: TaskKind) -> Iterator[Turn]:
@@ -90,16 +90,17 @@ def _rewarded(kind: TaskKind) -> Iterator[Turn]:
 def _parted(kind: TaskKind) -> Iterator[Turn]:
     """Where a failure without rewards left the success of its task that it had followed longest:
     both turns."""
-    tasks: dict[str, list[Slotted]] = defaultdict(list)
-    for run in kind.good:
-        tasks[normal_goal(run.run.task.goal)].append(run)
+    tasks = by_task(kind.good)
     compared: set[tuple[int, int]] = set()
     for bad in kind.acted_badly:
         rivals = tasks.get(normal_goal(bad.run.task.goal), [])
         if _has_rewards(bad) or not rivals:
             continue
-        good = max(rivals, key=lambda run: (_shared(run, bad), -len(run.lines), -run.run.id.int))
-        at = _shared(good, bad)
+        good = max(
+            rivals,
+            key=lambda run: (common_start(run.lines, bad.lines), -len(run.lines), -run.run.id.int),
+        )
+        at = common_start(good.lines, bad.lines)
         if at >= min(len(good.lines), len(bad.lines)):
             continue
         before = good.lines[at - 1] if at else ""
@@ -111,14 +112,6 @@ def _parted(kind: TaskKind) -> Iterator[Turn]:
 
 def _has_rewards(run: Slotted) -> bool:
     return any(step.reward is not None for step in run.run.steps)
-
-
-def _shared(left: Slotted, right: Slotted) -> int:
-    """How many lines the two have in common from the start."""
-    for place, (one, other) in enumerate(zip(left.lines, right.lines, strict=False)):
-        if one != other:
-            return place
-    return min(len(left.lines), len(right.lines))
 
 
 def _propose(

@@ -8,11 +8,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memserver.domain.items import Kind, SkillBody, SkillStep, Slot, Source
+from memserver.domain.items import Kind, SkillBody, SkillStep, Slot
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.evolution.admission import HYPOTHESIS
 from memserver_skills.proposals import Proposal, signature
 from memserver_skills.slots import Slotted, slotted
+from memserver_skills.sources import at_steps
 from memserver_skills.words import SLOT, shorten
 
 METHOD = "distill/subgoals"
@@ -72,7 +73,7 @@ def _propose(lines: Lines, met: Sequence[_Met]) -> Proposal:
     slots = {
         slot.name: slot for one in reversed(met) for slot in one.run.slots if slot.name in named
     }
-    succeeded = sum(one.run.run.outcome is not None and one.run.run.outcome.success for one in met)
+    succeeded = sum(one.run.run.succeeded for one in met)
     return Proposal(
         signature=signature("subgoal", *lines),
         kind=Kind.SKILL,
@@ -83,12 +84,8 @@ def _propose(lines: Lines, met: Sequence[_Met]) -> Proposal:
             slots=tuple(Slot(s.name, s.type, s.example) for _, s in sorted(slots.items())),
         ),
         method=METHOD,
-        sources=tuple(
-            Source(
-                one.run.run.id,
-                tuple(one.run.positions[one.start : one.start + len(lines)]),
-            )
-            for one in sorted(met, key=lambda one: one.run.run.id)
+        sources=at_steps(
+            {one.run.run.id: one.run.positions[one.start : one.start + len(lines)] for one in met}
         ),
         metadata={HYPOTHESIS: succeeded == 0},
     )

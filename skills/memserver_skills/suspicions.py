@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memserver.domain.items import Body, FileEncoding, RuleBody, SkillBody
-from memserver_skills.veiled import veiled_texts
+from memserver_skills.veiled import strings_of, veiled_texts
 
 MOST = 50
 EXCERPT = 120
@@ -111,7 +111,7 @@ def suspicions(title: str, body: Body, metadata: Any = None) -> tuple[Finding, .
         for finding in _of_text(where, text):
             found.setdefault((finding.code, where), finding)
     if isinstance(body, SkillBody):
-        for where, text in veiled_texts(body):
+        for where, text in veiled_texts(body, metadata):
             for finding in _told(where, text):
                 found.setdefault((ENCODED, where), Finding(ENCODED, where, finding.excerpt))
     return tuple(found.values())[:MOST]
@@ -133,19 +133,7 @@ def _texts(title: str, body: Body, metadata: Any) -> Iterator[tuple[str, str]]:
             yield file.path, file.path
             if file.encoding != FileEncoding.BYTES.value:
                 yield file.path, file.content
-    yield from (("metadata", text) for text in _strings(metadata))
-
-
-def _strings(value: Any) -> Iterator[str]:
-    stack = [value]
-    while stack:
-        held = stack.pop()
-        if isinstance(held, str):
-            yield held
-        elif isinstance(held, dict):
-            stack += [*held.keys(), *held.values()]
-        elif isinstance(held, list | tuple):
-            stack += held
+    yield from (("metadata", text) for text in strings_of(metadata))
 
 
 def _of_text(where: str, text: str) -> Iterable[Finding]:

@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from memserver.domain.items import FileEncoding, SkillBody
 
@@ -15,11 +16,15 @@ _PRINTED = re.compile(rb"[\t\n\r\x20-\x7e]{8,}")
 _WIDE = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}|(?:\x00[\t\n\r\x20-\x7e]){8,}")
 
 
-def veiled_texts(body: SkillBody) -> Iterator[tuple[str, str]]:
-    """Where it stands, and what it says, of everything that had to be decoded to be read."""
-    for where, text in (("text", body.text), *_texts_of_files(body)):
+def veiled_texts(body: SkillBody, beside: Any = None) -> Iterator[tuple[str, str]]:
+    """Where it stands, and what it says, of everything that had to be decoded to be read; `beside`
+    are the metadata that are kept with the body."""
+    metadata = (("metadata", text) for text in strings_of(beside))
+    for where, text in (*_texts_of_body(body), *_texts_of_files(body), *metadata):
         for decoded in decoded_texts(text):
             yield where, decoded
+            for again in decoded_texts(decoded):
+                yield where, again
     for file in body.files:
         if file.encoding == FileEncoding.BYTES.value:
             try:
@@ -64,6 +69,27 @@ def _decoded(text: str) -> bytes | None:
         return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, ValueError):
         return None
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """Every text of a JSON value, names of fields too."""
+    stack = [value]
+    while stack:
+        held = stack.pop()
+        if isinstance(held, str):
+            yield held
+        elif isinstance(held, dict):
+            stack += [*held.keys(), *held.values()]
+        elif isinstance(held, list | tuple):
+            stack += held
+
+
+def _texts_of_body(body: SkillBody) -> Iterator[tuple[str, str]]:
+    yield from (("when", body.when), ("goal", body.goal), ("text", body.text))
+    for number, step in enumerate(body.steps, 1):
+        yield from ((f"step {number}", step.action), (f"step {number}", step.expect))
+    yield from ((f"slot {slot.name}", slot.example) for slot in body.slots)
+    yield from (("tools", tool) for tool in body.tools)
 
 
 def _texts_of_files(body: SkillBody) -> Iterator[tuple[str, str]]:

@@ -78,6 +78,12 @@ def _stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 4 else word
 
 
+def slot_type(name: str) -> str:
+    """What kind of thing a slot stands for: its name without the number that tells it from others
+    of its kind."""
+    return name.rstrip("0123456789").rstrip("_")
+
+
 def one_line(text: str) -> str:
     """The text with all white space runs, line breaks included, as one blank."""
     return _SPACE.sub(" ", text).strip()

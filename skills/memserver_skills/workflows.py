@@ -2,17 +2,20 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 
-from memserver.domain.items import Kind, SkillBody, SkillStep, Slot, Source
+from memserver.domain.items import Kind, SkillBody, SkillStep
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.goal_templates import read_grammar
 from memserver_skills.open_slots import open_slots
-from memserver_skills.proposals import Proposal, signature
-from memserver_skills.sequences import Reference, aligned, consensus, mean_agreement
+from memserver_skills.proposals import Proposal
+from memserver_skills.run_groups import known_as, shared_type, slots_of, solved_by_kind
+from memserver_skills.sequences import Reference, consensus, mean_agreement
 from memserver_skills.slots import Slotted, slotted
-from memserver_skills.words import SLOT, shorten, stems
+from memserver_skills.sources import along
+from memserver_skills.tallies import commonest
+from memserver_skills.words import shorten, stems
 
 METHOD = "distill/workflows"
 
@@ -22,9 +25,6 @@ ALIKE = 0.9
 SAMPLE = 12
 RIVALS = 12
 TITLE = 100
-
-# No agent can follow a workflow of more steps, and the work grows with the cube of their number.
-LONGEST = 120
 WHEN = 240
 MOST = 0.6
 
@@ -44,14 +44,7 @@ class _Group:
 def distil_workflows(runs: Sequence[Trajectory]) -> list[Proposal]:
     """One workflow per kind of task that was solved, in the order of first success."""
     grammar = read_grammar(runs)
-    solved = [
-        run
-        for run in slotted(runs, grammar)
-        if run.run.outcome is not None and run.run.outcome.success and 0 < len(run.lines) <= LONGEST
-    ]
-    by_key: dict[str, list[Slotted]] = defaultdict(list)
-    for run in solved:
-        by_key[run.key].append(run)
+    by_key = solved_by_kind(slotted(runs, grammar))
     groups = [_Group((key,), tuple(members)) for key, members in sorted(by_key.items())]
     return sorted(
         (
@@ -114,32 +107,22 @@ def _propose(group: _Group) -> Proposal:
     templates = _templates(group)
     steps = tuple(SkillStep(line, _expected(line, group)) for line in lines)
     example = min(group.runs, key=lambda run: (run.template != templates[0], run.run.task.goal))
-    types = {run.run.task.type for run in group.runs}
-    goal_slots = frozenset(SLOT.findall(templates[0]))
-    slots = _slots(group, goal_slots, lines)
     oldest_first = sorted(group.runs, key=lambda run: (run.run.created_at, run.run.id.int))
-    keys = [run.key for run in oldest_first]
-    keys.extend(key for run in oldest_first for key in run.earlier)
-    names = tuple(dict.fromkeys(signature(METHOD, key) for key in keys))
+    own, *aliases = known_as(METHOD, oldest_first)
     return Proposal(
-        signature=names[0],
-        aliases=names[1:],
+        signature=own,
+        aliases=tuple(aliases),
         kind=Kind.SKILL,
         title=shorten(templates[0], TITLE),
         body=SkillBody(
             when=_when(templates[0], example.run.task.goal),
             steps=steps,
-            slots=slots,
+            slots=slots_of(group.runs, goal=templates[0], lines=lines),
             goal="\n".join(templates),
         ),
         method=METHOD,
-        sources=tuple(
-            Source(
-                run.run.id, tuple(run.positions[there] for _, there in aligned(lines, run.lines))
-            )
-            for run in group.runs
-        ),
-        task_type=types.pop() if len(types) == 1 else None,
+        sources=along(lines, group.runs),
+        task_type=shared_type(run.run.task.type for run in group.runs),
         metadata={
             "runs": len(group.runs),
             "agreement": round(
@@ -163,26 +146,7 @@ def _templates(group: _Group) -> tuple[str, ...]:
     for run in group.runs:
         wordings[run.key][run.template] += 1
     ranked = sorted(wordings.values(), key=lambda seen: (-seen.total(), min(seen)))
-    return tuple(min(seen, key=lambda template: (-seen[template], template)) for seen in ranked)
-
-
-def _slots(group: _Group, goal_slots: frozenset[str], lines: Sequence[str]) -> tuple[Slot, ...]:
-    """The slots of goal and steps. A goal's slot has the longest value seen as its example, since
-    that is how many words it may take; an open slot has its likeliest value."""
-    seen: dict[str, list[Slot]] = defaultdict(list)
-    for run in group.runs:
-        for slot in run.slots:
-            seen[slot.name].append(slot)
-    used = goal_slots | {name for line in lines for name in SLOT.findall(line)}
-    slots = []
-    for name, held in sorted(seen.items()):
-        if name in goal_slots:
-            slots.append(max(held, key=lambda slot: (len(slot.example.split()), slot.example)))
-        elif name in used:
-            seen_as = Counter(slot.example for slot in held)
-            value = min(seen_as, key=lambda word: (-seen_as[word], word))
-            slots.append(replace(held[0], example=value))
-    return tuple(slots)
+    return tuple(map(commonest, ranked))
 
 
 def _expected(line: str, group: _Group) -> str:

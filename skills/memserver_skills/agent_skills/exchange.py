@@ -31,6 +31,8 @@ from memserver_skills.incoming import Incoming
 
 KEPT = "agent_skill"
 """Under this key an item's metadata keeps what the format says and a body cannot."""
+SPELLING = "source"
+"""Therein, the front matter as it was written."""
 STRUCTURE = "references/memserver.json"
 _FORMAT = "memserver-skill/1"
 _BODY: TypeAdapter[SkillBody] = TypeAdapter(SkillBody)
@@ -69,7 +71,7 @@ def agent_skill(
             front=_front(title, body.when, body.tools, known),
             text=body.text,
             files=files,
-            source=_text(known.get("source")) or "",
+            source=_text(known.get(SPELLING)) or "",
         )
     if STRUCTURE in files:
         raise bad("path_twice", f"the skill has a file {STRUCTURE}, which is the export's own")
@@ -78,7 +80,7 @@ def agent_skill(
         front=_front(_name(title), _description(title, body), tools, known),
         text=markdown(title, body),
         files={**files, STRUCTURE: _structure(title, body, task_type)},
-        source=_text(known.get("source")) or "",
+        source=_text(known.get(SPELLING)) or "",
     )
 
 
@@ -151,7 +153,7 @@ def _front(name: str, description: str, tools: tuple[str, ...], known: Mapping[s
 def _kept(skill: AgentSkill) -> dict[str, Any]:
     """What a body has no place for."""
     front = skill.front
-    held: dict[str, Any] = {"source": skill.source}
+    held: dict[str, Any] = {SPELLING: skill.source}
     if front.license is not None:
         held["license"] = front.license
     if front.compatibility is not None:

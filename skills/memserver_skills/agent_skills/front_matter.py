@@ -3,12 +3,12 @@
 Every scalar is a text, as in the reference validator of the format (`version: 1.0` is "1.0", not a
 number), which also means that no tag can construct anything."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
 
-from memserver_skills.agent_skills.faults import bad
+from memserver_skills.agent_skills.faults import BadSkill, bad
 
 LONGEST = 64_000
 """Characters of front matter; the fields together may hold a few thousand, but for metadata."""
@@ -42,12 +42,19 @@ def load(front: str) -> dict[str, Any]:
         raise bad("front_matter_long", f"the front matter is over {LONGEST:,} characters")
     try:
         value = yaml.load(front, Loader=_Loader)
+    except BadSkill:
+        raise
     except yaml.YAMLError as error:
         raise bad("front_matter_yaml", f"the front matter is not YAML: {_said(error)}") from error
     except RecursionError as error:
         raise bad("front_matter_deep", _TOO_DEEP) from error
+    except (ValueError, OverflowError) as error:  # an escape for what is no character
+        raise bad("front_matter_yaml", "the front matter escapes what is no character") from error
     if not isinstance(value, dict):
         raise bad("front_matter_mapping", "the front matter is not a mapping of keys to values")
+    if not all(map(_is_kept, _texts(value))):
+        said = "the front matter has characters that no text may have (NUL, half a surrogate pair)"
+        raise bad("front_matter_characters", said)
     return value
 
 
@@ -62,6 +69,22 @@ def dump(fields: Mapping[str, Any]) -> str:
         width=WIDTH,
     )
     return told
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in (*value.keys(), *value.values()):
+            yield from _texts(part)
+    else:
+        for part in value:
+            yield from _texts(part)
+
+
+def _is_kept(text: str) -> bool:
+    """Escapes can name characters that do not survive a database."""
+    return not any(sign == "\x00" or "\ud800" <= sign <= "\udfff" for sign in text)
 
 
 class _Dumper(yaml.SafeDumper):

@@ -2,18 +2,19 @@
 its failures do. Several distillers say the same findings in forms of their own."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from uuid import UUID
 
-from memserver.domain.items import Source
 from memserver.domain.trajectories import Trajectory
 from memserver_skills.goal_templates import read_grammar
 from memserver_skills.open_slots import open_slots
+from memserver_skills.run_groups import can_be_followed, shared_type
 from memserver_skills.sequences import consensus
 from memserver_skills.slots import Slotted, slotted
-from memserver_skills.words import SLOT
+from memserver_skills.tallies import by_frequency
+from memserver_skills.words import SLOT, slot_type
 
 MOST = 0.6
 """The share of the successes that make an action usual."""
@@ -22,8 +23,6 @@ NEARLY_ALWAYS = 0.8
 PARTED = 0.5
 """By how much larger a share of the successes than of the failures does what tells them apart."""
 COMMON = 2
-LONGEST = 120
-"""Steps of a success that is learned from: the work grows with the cube of their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +89,16 @@ def kinds_of_task(runs: Sequence[Trajectory]) -> list[TaskKind]:
 
 
 def _kind(name: str, members: Sequence[Slotted]) -> TaskKind:
-    good = tuple(run for run in members if succeeded(run))
-    bad = tuple(run for run in members if not succeeded(run))
-    told = [run.lines for run in good if 0 < len(run.lines) <= LONGEST]
+    good = tuple(run for run in members if run.run.succeeded)
+    bad = tuple(run for run in members if not run.run.succeeded)
+    told = [run.lines for run in good if can_be_followed(run)]
     course = consensus(told) if told else ()
     usual = tuple(line for line in course if share(line, good) >= MOST)
     wordings = Counter(run.template for run in members)
-    types = {run.run.task.type for run in members}
     return TaskKind(
         name=name,
-        task_type=types.pop() if len(types) == 1 else None,
-        templates=tuple(sorted(wordings, key=lambda text: (-wordings[text], text))),
+        task_type=shared_type(run.run.task.type for run in members),
+        templates=tuple(by_frequency(wordings)),
         good=good,
         bad=bad,
         usual=usual,
@@ -108,10 +106,6 @@ def _kind(name: str, members: Sequence[Slotted]) -> TaskKind:
         decisive=_decisive(usual, good, [run for run in bad if run.lines]),
         wrong=_wrong(good, bad),
     )
-
-
-def succeeded(run: Slotted) -> bool:
-    return run.run.outcome is not None and run.run.outcome.success
 
 
 def _orders(usual: Sequence[str], good: Sequence[Slotted]) -> tuple[Order, ...]:
@@ -151,31 +145,6 @@ def share(line: str, runs: Sequence[Slotted]) -> float:
     return sum(line in run.lines for run in runs) / len(runs) if runs else 0.0
 
 
-def sources_of(lines: Iterable[str], runs: Iterable[Slotted]) -> tuple[Source, ...]:
-    """The runs that did one of these, each with the steps at which it did."""
-    wanted = frozenset(lines)
-    found: dict[UUID, tuple[int, ...]] = {}
-    for run in runs:
-        steps = tuple(
-            place for line, place in zip(run.lines, run.positions, strict=True) if line in wanted
-        )
-        if steps:
-            found[run.run.id] = steps
-    return tuple(Source(run_id, steps) for run_id, steps in sorted(found.items()))
-
-
-def joined(*sources: Iterable[Source]) -> tuple[Source, ...]:
-    """All of them, a run once, with all steps named; all of a run where one names none."""
-    held: dict[UUID, set[int] | None] = {}
-    for source in (one for several in sources for one in several):
-        known = held.get(source.trajectory_id, set())
-        whole = known is None or not source.steps
-        held[source.trajectory_id] = None if whole else {*(known or ()), *source.steps}
-    return tuple(
-        Source(run_id, tuple(sorted(steps or ()))) for run_id, steps in sorted(held.items())
-    )
-
-
 def plain(line: str) -> str:
     """A line in words: what a slot stands for in place of its name in braces."""
-    return SLOT.sub(lambda found: f"the {found.group(1).rstrip('0123456789').rstrip('_')}", line)
+    return SLOT.sub(lambda found: f"the {slot_type(found.group(1))}", line)
