@@ -141,7 +141,7 @@ def _recurring(runs: Sequence[Slotted]) -> Iterable[Proposal]:
     for run in runs:
         if run.run.outcome is None:
             continue
-        if run.run.outcome.success:
+        if run.run.succeeded:
             good[run.key].update(run.lines)
         else:
             for line in sorted(set(run.lines)):

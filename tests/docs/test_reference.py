@@ -13,6 +13,7 @@ from memserver.api.build import build_api
 from memserver.api.problems import HTTP_CODES, status_of
 from memserver.app.settings import OF_OTHERS, PREFIX, Settings
 from memserver.domain.errors import MemserverError
+from memserver_skills.distillers import DISTILLERS
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = (ROOT / "docs" / "reference.md").read_text()
@@ -89,6 +90,12 @@ def test_every_route_is_documented() -> None:
     routes = [f"{method.upper()} {path}" for path, methods in paths.items() for method in methods]
 
     assert differences([row[0] for row in rows(section("Routes"))], routes) == NONE
+
+
+def test_every_way_of_distilling_has_its_row() -> None:
+    page = (ROOT / "docs" / "skills.md").read_text()
+    made = page.split("\n## How skills are made\n")[1].split("\n## ")[0]
+    assert differences([name for name, *_ in rows(made)], list(DISTILLERS)) == NONE
 
 
 def test_every_error_code_of_the_server_is_documented_once() -> None:

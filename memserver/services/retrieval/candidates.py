@@ -135,7 +135,6 @@ def _brief(title: str, body: SkillBody, grounded: SkillBody | None) -> str:
 
 
 def _of_run(run: Trajectory, arms: Mapping[str, Standing], *, recorded_at: datetime) -> Candidate:
-    succeeded = run.outcome is not None and run.outcome.success
     return Candidate(
         document=run.id,
         id=run.id,
@@ -154,7 +153,7 @@ def _of_run(run: Trajectory, arms: Mapping[str, Standing], *, recorded_at: datet
         belief=Belief(run.id),
         arms=arms,
         fused=reciprocal_rank(arms),
-        source_success_rate=float(succeeded),
+        source_success_rate=float(run.succeeded),
     )
 
 

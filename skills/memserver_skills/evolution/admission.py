@@ -75,7 +75,7 @@ def verified_by(body: SkillBody, runs: Sequence[Trajectory]) -> tuple[Trajectory
     return tuple(
         run
         for run in runs
-        if _succeeded(run) and contains(grounded_actions(body, run.task.goal), run)
+        if run.succeeded and contains(grounded_actions(body, run.task.goal), run)
     )
 
 
@@ -122,7 +122,7 @@ def gain(
             (
                 run
                 for run in runs
-                if _succeeded(run)
+                if run.succeeded
                 and run.id not in own
                 and version.task_type in (None, run.task.type)
                 and actions_of(run)
@@ -155,7 +155,3 @@ def _is_rival(one: Rated, new: Rated) -> bool:
         and isinstance(one.entry.version.body, SkillBody)
         and (new.entry.version.task_type is None or one.entry.version.task_type in types)
     )
-
-
-def _succeeded(run: Trajectory) -> bool:
-    return run.outcome is not None and run.outcome.success

@@ -95,7 +95,7 @@ def propose(
             past.add(place, names, values)
             possible.ran.update((*place, n, fold(v)) for n, v in zip(names, values, strict=True))
         if run.run.outcome is not None:
-            outcomes.add(run.key, task.type, success=run.run.outcome.success)
+            outcomes.add(run.key, task.type, success=run.run.succeeded)
     _remember(memory, space.families, past, outcomes, possible)
     candidates = _candidates(space.families, past, outcomes, possible, Random(seed))
     return tuple(_best(candidates, past, k=k, seed=seed))

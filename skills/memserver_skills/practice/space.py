@@ -11,7 +11,8 @@ from memserver.domain.trajectories import Trajectory
 from memserver_skills.goal_templates import WIDEST
 from memserver_skills.grounding import bind, fill
 from memserver_skills.slots import Slotted, slotted
-from memserver_skills.words import SLOT, words
+from memserver_skills.tallies import by_frequency, commonest
+from memserver_skills.words import SLOT, slot_type, words
 
 # How many combinations of one kind of goal are looked at. Where there are more, as many are drawn.
 LOOKED_AT = 512
@@ -102,9 +103,9 @@ def read_space(runs: Sequence[Trajectory]) -> Space:
     for (template, name), members in sorted(kinds.items()):
         slots = tuple(dict.fromkeys(SLOT.findall(template)))
         if slots:
-            known = [by_role[environments[name], role(slot)] for slot in slots]
+            known = [by_role[environments[name], slot_type(slot)] for slot in slots]
             options = tuple(
-                tuple(_usual(spelt[value]) for value in _commonest(held)) for held in known
+                tuple(commonest(spelt[value]) for value in _commonest(held)) for held in known
             )
             texts = Counter(run.template for run in members)
             types = Counter(run.run.task.type for run in members)
@@ -112,7 +113,7 @@ def read_space(runs: Sequence[Trajectory]) -> Space:
                 Family(
                     template,
                     environments[name],
-                    _usual(texts),
+                    commonest(texts),
                     min(types, key=lambda one: (-types[one], one or "")),
                     slots,
                     options,
@@ -127,10 +128,6 @@ def units(slots: Sequence[str], values: Sequence[str]) -> list[Unit]:
     return [*held, *((*a, *b) for a, b in combinations(held, 2))]
 
 
-def role(slot: str) -> str:
-    return slot.rstrip("0123456789").rstrip("_")
-
-
 def fold(value: str) -> str:
     return " ".join(value.casefold().split())
 
@@ -140,8 +137,4 @@ def said(goal: str) -> Said:
 
 
 def _commonest(held: Counter[str]) -> list[str]:
-    return sorted(sorted(held, key=lambda value: (-held[value], value))[:MOST_OPTIONS])
-
-
-def _usual(held: Counter[str]) -> str:
-    return min(held, key=lambda text: (-held[text], text))
+    return sorted(by_frequency(held)[:MOST_OPTIONS])
