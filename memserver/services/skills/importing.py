@@ -25,9 +25,11 @@ from memserver.services.retrieval.candidates import SOURCE_SUCCESS_RATE
 from memserver.services.skills.contents import HIDDEN_SECRET, hidden_secret, opened
 from memserver.services.skills.reading import Brought
 from memserver.services.skills.tools_allowed import not_allowed, tools_of
+from memserver_skills.agent_skills.exchange import KEPT, SPELLING
 from memserver_skills.agent_skills.faults import BadSkill
 from memserver_skills.evolution.admission import AWAITS
 from memserver_skills.incoming import Incoming
+from memserver_skills.sound_bodies import faults_of
 from memserver_skills.suspicions import Finding, suspicions
 
 METHOD = "import"
@@ -71,17 +73,18 @@ class Importing:
         """Takes what may be taken, in one change, and says what may not and why. The same skill is
         not taken twice. Raises `SkillsRefused` where nothing is left."""
         settings = tx.namespace_settings(namespace)
-        refused = list(brought.refused)
+        refused = list(tx.protected([namespace], brought.refused))
         taken: dict[UUID, Taken] = {}
         rows: list[Row] = []
         for one in brought.skills:
             try:
                 sound = replace(one, body=_opened(one.body))
             except BadSkill as error:
-                refused += [Refused(one.where, f.code, f.message) for f in error.faults]
+                told = [Refused(one.where, f.code, f.message) for f in error.faults]
+                refused += tx.protected([namespace], tuple(told))
                 continue
             if (reason := _against(sound, settings)) is not None:
-                refused.append(reason)
+                refused.append(tx.protected([namespace], reason))
                 continue
             found = self._take(tx, scope, namespace, sound, brought.format, settings)
             if not found.existing and found.entry.item.id not in taken:
@@ -101,28 +104,40 @@ class Importing:
         format: str,
         settings: NamespaceSettings,
     ) -> Taken:
-        findings = suspicions(one.title, one.body, one.metadata)
-        content = tx.protected(
-            [namespace],
-            Content(
-                title=one.title,
-                body=one.body,
-                task_type=one.task_type,
-                metadata=_with_origin(one, format, findings),
-                method=f"{METHOD}/{format}",
-            ),
-        )
-        undecided = tools_of(one.body) if settings.allowed_tools is None else ()
+        content, where, findings = self._protected(tx, namespace, one, format)
+        undecided = tools_of(content.body) if settings.allowed_tools is None else ()
         digest = content_hash(content.title, content.body)
         item_id = _import_id(namespace, one.kind, digest)
         known = self._known(tx, scope, namespace, one.kind, digest, item_id)
         if known is not None:
-            return Taken(known, one.where, True, findings, undecided)
+            return Taken(known, where, True, findings, undecided)
         if tx.item(scope, item_id) is not None:  # what it says now is something else, or it is gone
             item_id = self._new_id()
         entry = self._remembering.first_version(item_id, namespace, one.kind, content)
         entry = replace(entry, item=replace(entry.item, status=Status.QUARANTINED))
-        return Taken(entry, one.where, False, findings, undecided)
+        return Taken(entry, where, False, findings, undecided)
+
+    def _protected(
+        self, tx: Writer, namespace: Namespace, one: Incoming, format: str
+    ) -> tuple[Content, str, tuple[Finding, ...]]:
+        """What is kept of it, where it stood and what was found in it, without what the namespace
+        keeps no word of. An excerpt is of what is kept: a part of a secret has no shape."""
+        told = {key: value for key, value in one.metadata.items() if key not in NO_WORD_OF_OTHERS}
+        sent = Content(
+            title=one.title,
+            body=one.body,
+            task_type=one.task_type,
+            metadata=told,
+            method=f"{METHOD}/{format}",
+        )
+        kept, where = tx.protected([namespace], (sent, one.where))
+        metadata = _without_spelling(sent, kept)
+        found = suspicions(kept.title, kept.body, metadata)
+        findings = tx.protected([namespace], found) if found else ()
+        origin: dict[str, Any] = {"format": format, "where": where}
+        if findings:
+            origin["findings"] = [asdict(finding) for finding in findings]
+        return replace(kept, metadata={**metadata, IMPORT: origin}), where, findings
 
     def _known(
         self,
@@ -144,7 +159,12 @@ class Importing:
 
 
 def _opened(body: Body) -> Body:
-    return opened(body) if isinstance(body, SkillBody) else body
+    """Raises `BadSkill`."""
+    if isinstance(body, SkillBody):
+        return opened(body)
+    if faults := faults_of(body):
+        raise BadSkill(faults)
+    return body
 
 
 def _against(one: Incoming, settings: NamespaceSettings) -> Refused | None:
@@ -155,19 +175,25 @@ def _against(one: Incoming, settings: NamespaceSettings) -> Refused | None:
         reason = f"the skill declares tools that the namespace does not allow: {named}"
         return Refused(one.where, "tool_not_allowed", reason)
     if isinstance(one.body, SkillBody):
-        where = hidden_secret(one.body, settings)
+        where = hidden_secret(one.body, settings, beside=one.metadata)
         if where is not None:
-            reason = f"in {where[:80]!r} an encoded text holds what looks like a secret"
+            reason = f"in {where[:80]!r} stands what looks like a hidden secret"
             return Refused(one.where, HIDDEN_SECRET, reason)
     return None
 
 
-def _with_origin(one: Incoming, format: str, findings: Sequence[Finding]) -> dict[str, Any]:
-    origin: dict[str, Any] = {"format": format, "where": one.where}
-    if findings:
-        origin["findings"] = [asdict(finding) for finding in findings]
-    told = {key: value for key, value in one.metadata.items() if key not in NO_WORD_OF_OTHERS}
-    return {**told, IMPORT: origin}
+def _without_spelling(sent: Content, kept: Content) -> dict[str, Any]:
+    """The metadata. The front matter as it was written goes where something was taken out of what
+    it says: escapes and broken lines spell a secret so that it has no shape."""
+    metadata = dict(kept.metadata or {})
+    front = metadata.get(KEPT)
+    if not isinstance(front, dict) or SPELLING not in front:
+        return metadata
+    before = (sent.metadata or {}).get(KEPT, {})
+    said = {name: part for name, part in front.items() if name != SPELLING}
+    told = {name: part for name, part in before.items() if name != SPELLING}
+    same = (kept.title, kept.body, said) == (sent.title, sent.body, told)
+    return metadata if same else {**metadata, KEPT: said}
 
 
 def _import_id(namespace: Namespace, kind: Kind, digest: str) -> UUID:

@@ -9,14 +9,18 @@ from memserver.domain.errors import ToolNotAllowed
 from memserver.domain.items import Body, SkillBody
 from memserver.domain.ports import Reader
 from memserver.domain.scope import Namespace
+from memserver_skills.agent_skills.rules import is_tool
 
 
 def not_allowed(declared: Iterable[str], allowed: Sequence[str]) -> tuple[str, ...]:
     """The declared tools that no entry of the list covers. An entry covers the tool of its name
-    with any arguments; one with arguments in parentheses covers these alone."""
+    with any arguments; one with arguments in parentheses covers these alone. What is not one tool
+    but reads as several is covered by none."""
     covered = frozenset(allowed)
     return tuple(
-        tool for tool in declared if tool not in covered and tool.split("(", 1)[0] not in covered
+        tool
+        for tool in declared
+        if tool not in covered and not (is_tool(tool) and tool.split("(", 1)[0] in covered)
     )
 
 
