@@ -1,16 +1,18 @@
 """Bringing an earlier version of an item back, or an item that was taken out."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from memserver.domain.changes import Draft, Verb
 from memserver.domain.errors import ItemNotFound, VersionNotFound
-from memserver.domain.items import Version
-from memserver.domain.ports import Clock, Writer
+from memserver.domain.items import Entry, Status, Version
+from memserver.domain.ports import Clock, PageRequest, Reader, Writer
 from memserver.domain.scope import Scope
 from memserver.services.access import Access
 from memserver.services.remembering import Content, Remembered, Remembering, holds
 
 METHOD = "restore"
+LATEST_CHANGES = 100
 
 
 class Restoring:
@@ -23,8 +25,9 @@ class Restoring:
         self, tx: Writer, scope: Scope, item_id: UUID, version_id: UUID | None
     ) -> Remembered:
         """The item says again, from now on, what that version said (by default its newest), and is
-        active again if it was not. As a new version, so that what stood between stays readable.
-        Nothing happens where that is how it stands. Raises `ItemNotFound`, `VersionNotFound`,
+        active again if it was not; what was in quarantine when it was deleted is there again. As a
+        new version, so that what stood between stays readable. Nothing happens where that is how
+        it stands. Raises `ItemNotFound`, `VersionNotFound`,
         `NamespaceForbidden`."""
         entry = tx.item(scope, item_id)
         if entry is None:
@@ -36,6 +39,7 @@ class Restoring:
             raise VersionNotFound(wanted)
         if holds(entry, self._clock()) and entry.version.id == version.id:
             return Remembered(entry, None)
+        entry = _as_before_its_end(tx, scope, entry)
         following = self._remembering.next_version(tx, scope, entry, _content(version))
         change = tx.apply(
             Draft(
@@ -47,6 +51,22 @@ class Restoring:
             )
         )
         return Remembered(following.entry, change)
+
+
+def _as_before_its_end(reader: Reader, scope: Scope, entry: Entry) -> Entry:
+    """A deleted entry as quarantined where it was: only a promotion brings it into use."""
+    item = entry.item
+    if item.status is not Status.DELETED:
+        return entry
+    page = PageRequest(LATEST_CHANGES)
+    changes = reader.changes(scope, [item.namespace.id], page, item.id).rows
+    deleted = next((change for change in changes if change.verb is Verb.FORGET), None)
+    if deleted is None:
+        return entry
+    for row in reader.row_changes(scope, deleted.id, page).rows:
+        if row.ref.id == item.id and (row.before or {}).get("status") == Status.QUARANTINED:
+            return replace(entry, item=replace(item, status=Status.QUARANTINED))
+    return entry
 
 
 def _content(version: Version) -> Content:

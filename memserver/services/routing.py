@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from memserver.domain.errors import Invalid, ItemNotFound
-from memserver.domain.items import Kind
+from memserver.domain.items import Entry, Kind, Status
 from memserver.domain.ports import Reader, Store
 from memserver.domain.scope import Namespace, Scope
 from memserver.services.rated import rated_items
@@ -76,7 +76,7 @@ class Routing:
         with self._store.reading() as reader:
             entries = reader.items_by_id(scope, list(needs))
             for skill in needs:
-                if skill not in entries:
+                if skill not in entries or not _is_offered(entries[skill]):
                     raise ItemNotFound(skill)
             handbook = handbook_of(reader, scope, namespace, also=list(needs))
         candidates = list(agents) if agents else list(handbook.agents)
@@ -88,6 +88,10 @@ class Routing:
             {skill: entry.version.title for skill, entry in entries.items()},
             retrieval_id,
         )
+
+
+def _is_offered(entry: Entry) -> bool:
+    return entry.item.kind is Kind.SKILL and entry.item.status is Status.ACTIVE
 
 
 def handbook_of(

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from memserver.domain.errors import ItemNotFound, TrajectoryNotFound
 from memserver.domain.evidence import Belief, Evidence, total
+from memserver.domain.items import Status
 from memserver.domain.ports import Reader, Store
 from memserver.domain.scope import Scope
 from memserver.domain.trajectories import Trajectory
@@ -58,7 +59,7 @@ class Valuing:
         """Raises `ItemNotFound`."""
         with self._store.reading() as reader:
             entry = reader.item(scope, item_id)
-            if entry is None:
+            if entry is None or entry.item.status is Status.DELETED:
                 raise ItemNotFound(item_id)
             version = entry.version
             beliefs = reader.beliefs(scope, [version.id]).get(version.id, ())
