@@ -15,8 +15,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO
 
-from memserver.cli.skill_test_driver import RESULT
+from memserver.cli.orphans import no_orphans
+from memserver.cli.skill_test_driver import DONE, RESULT
 
 DRIVER = Path(__file__).with_name("skill_test_driver.py")
 PROGRAM = "skill.py"
@@ -78,14 +80,18 @@ def run_tests(
     limits = limits or Limits()
     placed = [(_inside(file.path), file.content) for file in files]
     with tempfile.TemporaryDirectory(prefix="memserver-skill-") as made:
-        folder, output = Path(made) / "skill", Path(made) / "output"
+        folder = Path(made) / "skill"
         folder.mkdir()
         for path, content in [(PurePosixPath(PROGRAM), program.encode()), *placed]:
             target = folder.joinpath(*path.parts)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        ended = _run(folder, output, limits)
-        told = output.read_bytes()[: limits.file_bytes].decode(errors="replace")
+        with tempfile.TemporaryFile() as output, no_orphans():
+            ended = _run(folder, output, limits)
+            output.seek(0)
+            told = output.read(limits.file_bytes).decode(errors="replace")
+    if ended is None and DONE not in told.splitlines():
+        ended = "it ended before all of its tests were run"
     return TestsRun(_results(told), _rest(told), ended)
 
 
@@ -97,28 +103,28 @@ def _inside(path: str) -> PurePosixPath:
     return parts
 
 
-def _run(folder: Path, output: Path, limits: Limits) -> str | None:
-    """Why it did not end by itself. Its output goes to a file, whose size is limited too."""
+def _run(folder: Path, output: IO[bytes], limits: Limits) -> str | None:
+    """Why it did not end by itself. Its output goes to a file without a name, whose size is
+    limited too."""
     told = json.dumps([limits.cpu_s, limits.memory, limits.file_bytes])
-    with output.open("wb") as sink:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(DRIVER), str(folder), told],
-            cwd=folder,
-            env={},
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            status = process.wait(limits.seconds)
-        except subprocess.TimeoutExpired:
-            status = None
-        finally:
-            # Whatever it started is of its group, and ends with it.
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-B", str(DRIVER), str(folder), told],
+        cwd=folder,
+        env={},
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        status = process.wait(limits.seconds)
+    except subprocess.TimeoutExpired:
+        status = None
+    finally:
+        # Whatever it started is of its group, and ends with it.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
     if status is None:
         return f"it ran for more than {limits.seconds:g} seconds"
     if status < 0:
@@ -139,5 +145,5 @@ def _results(told: str) -> tuple[TestResult, ...]:
 
 def _rest(told: str) -> str:
     """What the tested code printed itself."""
-    lines = (line for line in told.splitlines() if not line.startswith(RESULT))
-    return "\n".join(lines)[:SHOWN]
+    lines = (line for line in told.splitlines() if not line.startswith((RESULT, DONE)))
+    return "\n".join(lines).strip("\n")[:SHOWN]

@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 
 RESULT = "result: "
+DONE = "all tests were run"
 
 
 def limit(cpu_s: int, memory: int, file_bytes: int) -> None:
@@ -49,9 +50,11 @@ def run(folder: Path) -> None:
 
 def tell(name: str, failure: str) -> None:
     line = json.dumps({"name": name, "passed": not failure, "failure": failure[-2_000:]})
-    print(RESULT + line, flush=True)
+    # A line of its own, whatever the test printed before it.
+    print(f"\n{RESULT}{line}", flush=True)
 
 
 if __name__ == "__main__":
     limit(*json.loads(sys.argv[2]))
     run(Path(sys.argv[1]))
+    print(f"\n{DONE}", flush=True)

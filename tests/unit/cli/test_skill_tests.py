@@ -3,6 +3,7 @@ quarantine."""
 
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,45 @@ def test_tests_that_hold_pass_and_others_say_where_they_fail() -> None:
 def test_a_skill_without_tests_does_not_pass() -> None:
     assert not run_tests(PROGRAM, []).passed
     assert not ran("import os\nos._exit(0)").passed
+
+
+def test_who_leaves_half_way_does_not_pass_by_what_went_well_before() -> None:
+    code = "import os\ndef test_a(): pass\ndef test_b(): os._exit(0)\ndef test_c(): assert 0\n"
+
+    assert not ran(code).passed
+
+
+def test_what_a_test_prints_hides_no_result() -> None:
+    run = ran("def test_a():\n    print('half a line', end='')")
+
+    assert (run.passed, run.output) == (True, "half a line")
+
+
+def test_what_a_test_does_to_files_outside_its_folder_does_not_reach_its_output() -> None:
+    code = "import os, pathlib\ndef test_a():\n"
+    code += "    [os.remove(p) for p in pathlib.Path('..').glob('o*')]"
+
+    assert ran(code).ended is None
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or os.geteuid() != 0, reason="others cannot start any"
+)
+def test_a_process_that_leaves_its_group_ends_as_well() -> None:
+    code = (
+        "import os, time\n"
+        "def test_a():\n"
+        "    child = os.fork()\n"
+        "    if not child:\n"
+        "        os.setsid()\n"
+        "        time.sleep(60)\n"
+        "        os._exit(0)\n"
+        "    print(child)\n"
+    )
+    run = ran(code)
+
+    assert run.passed
+    assert not Path(f"/proc/{int(run.output)}").exists()
 
 
 def test_what_goes_on_for_ever_is_ended_with_all_that_it_started() -> None:
