@@ -65,6 +65,7 @@ def test_who_deletes_what_is_in_quarantine_and_brings_it_back_has_not_promoted_i
         ("slot_name", line(slots=[{"name": "a}{b"}]), "jsonl"),
         ("body_empty", line(when=""), "jsonl"),
         ("too_many_steps", line(steps=[{"action": "a"}] * 1_001), "jsonl"),
+        ("too_many_skills", (line() + b"\n") * 5_001, "jsonl"),
         ("body_empty", b'{"kind": "rule", "title": "r", "body": {"text": ""}}', "jsonl"),
     ],
 )

@@ -17,6 +17,8 @@ from memserver_skills.incoming import Incoming
 from memserver_skills.skillrl import read_bank
 
 MOST_REFUSED = 200
+MOST_SKILLS = 5_000
+"""All are taken in one change, and nobody else writes meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +38,13 @@ def read(data: bytes, media_type: str) -> Brought:
     if reader is None:
         raise UnknownSkillFormat(media_type, tuple(READERS))
     try:
-        return reader(data)
+        brought = reader(data)
     except BadSkill as error:
         raise SkillsRefused(_refused("", error)) from error
+    if len(brought.skills) > MOST_SKILLS:
+        said = f"there are {len(brought.skills):,} skills; at most {MOST_SKILLS:,} at once"
+        raise SkillsRefused([Refused("", "too_many_skills", said)])
+    return brought
 
 
 def _archive(data: bytes) -> Brought:
