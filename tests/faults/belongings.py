@@ -46,10 +46,15 @@ NAMES: dict[str, str] = {
     "version_id": "version",
     "plan": "operation",
     "row": "skill",
+    "skills": "skill",
     "id": "run",
 }
 """What a parameter of this name names. One that is missing here fails a test: say what it names,
 and see to it that `furnish` makes one."""
+
+APART = frozenset({"POST /v1/practice/validate"})
+"""Routes whose ids hang together, so that they are tried where such goals are made: by
+tests/integration/test_practice.py::test_goals_are_proposed_and_judged_by_those_alone_who_may_write_there."""
 
 NO_ONES = frozenset({"/v1/backup"})
 """Routes for the system key alone, whose answer is nobody's own."""
@@ -160,9 +165,13 @@ def query(route: Route, namespace: str) -> dict[str, Any]:
 def furnish(admin: Caller, namespace: str, *, secret: str = SECRET) -> Owner:
     """One of everything in the namespace, made by an admin's key that reaches it."""
     admin.post("/v1/memories", {"namespace": f"{namespace}/quiet", "body": {"text": secret}})
-    skill = admin.post(
-        "/v1/skills", {"namespace": namespace, "body": {"when": f"{secret} in {namespace}"}}
-    )
+    # Of the forms of skills, one that guides a run as well.
+    body = {
+        "when": f"{secret} in {namespace}",
+        "form": "milestones",
+        "steps": [{"action": "reach it", "expect": "it is reached"}],
+    }
+    skill = admin.post("/v1/skills", {"namespace": namespace, "body": body})
     run = {
         "namespace": namespace,
         "task": {"goal": f"{secret} in {namespace}"},

@@ -110,7 +110,11 @@ class ProtectingWriter(NotingWriter):
 
     def _row(self, row: Row, subjects: Mapping[UUID, str | None]) -> Row:
         match row:
-            case NamespaceSettings() | Exploration() | Evidence():
+            case NamespaceSettings():
+                # Numbers and names of ours, but for the names of tools.
+                tools = self._of_tenant(row.namespace.tenant, row.allowed_tools)
+                return replace(row, allowed_tools=tools)
+            case Exploration() | Evidence():
                 # Numbers, and names of ours alone.
                 return row
             case Version():
