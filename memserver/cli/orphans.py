@@ -35,7 +35,7 @@ def no_orphans() -> Iterator[None]:
 
 def _adopt(wanted: bool) -> bool:
     with suppress(OSError, AttributeError):
-        return ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0)
     return False
 
 
