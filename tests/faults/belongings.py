@@ -96,6 +96,7 @@ COMPLETED: dict[str, Completion] = {
         "messages": [{"role": "user", "text": f"note-{next(fresh)}"}]
     },
     "POST /v1/memories": lambda own, name: {"body": {"text": f"note-{next(fresh)}"}},
+    "POST /v1/route": lambda own, name: {"agents": ["x"]},
     "POST /v1/skills": lambda own, name: {"body": {"when": f"x-{next(fresh)}"}},
     "POST /v1/memories/{item_id}/versions": lambda own, name: {
         "body": {"when": f"x-{next(fresh)}"}
