@@ -79,7 +79,13 @@ def read_zip(data: bytes, bounds: Bounds) -> dict[str, bytes]:
     """All files of an archive by path. Raises `BadSkill`."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError) as error:
+    except (
+        zipfile.BadZipFile,
+        ValueError,
+        NotImplementedError,  # what zipfile says of a feature that it lacks
+        OSError,
+        EOFError,
+    ) as error:
         raise bad("zip_unreadable", "the archive cannot be read as a zip file") from error
     with archive:
         members = archive.infolist()
