@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from memserver.domain.changes import Change, Draft, Row, Verb
-from memserver.domain.errors import Invalid, OperationNotFound
+from memserver.domain.errors import NoSuchPlan, OperationNotFound
 from memserver.domain.items import Kind
 from memserver.domain.operations import Operation, State
 from memserver.domain.ports import Clock, Encoder, Reader, Store, Writer
@@ -35,13 +35,6 @@ TOLD = (
     "left",
 )
 """What of a plan the report of its application says again."""
-
-
-class NoSuchPlan(Invalid):
-    code = "no_such_plan"
-
-    def __init__(self, operation_id: UUID) -> None:
-        super().__init__(f"The operation {operation_id} is no finished plan of this namespace.")
 
 
 class Consolidating:

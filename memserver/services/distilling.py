@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memserver.domain.changes import Draft, Row, Verb
-from memserver.domain.errors import Invalid
+from memserver.domain.errors import NoChatModel, UnknownMethod
 from memserver.domain.items import Entry, Item, Status, Version, content_hash
 from memserver.domain.operations import Operation
 from memserver.domain.ports import Store, TrajectoryFilter, Writer
@@ -27,22 +27,6 @@ from memserver_skills.distillers import DISTILLERS, USUAL
 from memserver_skills.evolution.admission import AWAITS, awaited
 from memserver_skills.experience import Alike, Experience, alike_by_words
 from memserver_skills.proposals import Proposal
-
-
-class UnknownMethod(Invalid):
-    code = "unknown_method"
-
-    def __init__(self, method: str) -> None:
-        super().__init__(
-            f"There is no distiller {method[:80]!r}; there are: {', '.join(sorted(DISTILLERS))}."
-        )
-
-
-class NoChatModel(Invalid):
-    code = "no_chat_model"
-
-    def __init__(self) -> None:
-        super().__init__("No chat model is configured that could word what is distilled.")
 
 
 class Words(StrEnum):
@@ -74,7 +58,7 @@ class Distilling:
             raise NoChatModel
         for method in methods or ():
             if method not in DISTILLERS:
-                raise UnknownMethod(method)
+                raise UnknownMethod(method, sorted(DISTILLERS))
         require_thawed(tx, namespace)
         chosen = list(dict.fromkeys(methods or USUAL))
         params: dict[str, Any] = {"methods": chosen}

@@ -3,21 +3,12 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from memserver.domain.errors import Invalid, ItemNotFound
+from memserver.domain.errors import ItemNotFound, NoGuide
 from memserver.domain.items import Form, Kind, SkillBody, Status
 from memserver.domain.scope import Scope
 from memserver.domain.trajectories import Step
 from memserver.services.remembering import Remembering
 from memserver_skills.guiding import Guidance, guide
-
-
-class NoGuide(Invalid):
-    """A skill that has no milestones for the goal."""
-
-    code = "skill_gives_no_guide"
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"The skill cannot guide this run: {reason}.")
 
 
 class Guiding:

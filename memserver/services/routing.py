@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from memserver.domain.errors import Invalid, ItemNotFound
+from memserver.domain.errors import ItemNotFound, NoAgents
 from memserver.domain.items import Entry, Kind, Status
 from memserver.domain.ports import Reader, Store
 from memserver.domain.scope import Namespace, Scope
@@ -16,16 +16,6 @@ from memserver_skills.routing.choosing import Scored, scores
 from memserver_skills.routing.handbook import Handbook, Observation
 
 NEEDED_AT_MOST = 10
-
-
-class NoAgents(Invalid):
-    code = "no_agents"
-
-    def __init__(self, namespace: str) -> None:
-        super().__init__(
-            f"No agent is named, and no run whose outcome speaks for a skill of {namespace} names "
-            "one."
-        )
 
 
 @dataclass(frozen=True, slots=True)

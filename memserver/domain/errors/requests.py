@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from memserver.domain.errors.root import MemserverError
 
@@ -148,3 +149,43 @@ class TooLarge(Invalid):
 
     def __init__(self, what: str, limit: int) -> None:
         super().__init__(f"{what} is over the limit of {limit:,} bytes.")
+
+
+class UnknownMethod(Invalid):
+    code = "unknown_method"
+
+    def __init__(self, method: str, known: Sequence[str]) -> None:
+        super().__init__(f"There is no distiller {method[:80]!r}; there are: {', '.join(known)}.")
+
+
+class NoChatModel(Invalid):
+    code = "no_chat_model"
+
+    def __init__(self) -> None:
+        super().__init__("No chat model is configured that could word what is distilled.")
+
+
+class NoSuchPlan(Invalid):
+    code = "no_such_plan"
+
+    def __init__(self, operation_id: UUID) -> None:
+        super().__init__(f"The operation {operation_id} is no finished plan of this namespace.")
+
+
+class NoGuide(Invalid):
+    """A skill that has no milestones for the goal."""
+
+    code = "skill_gives_no_guide"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The skill cannot guide this run: {reason}.")
+
+
+class NoAgents(Invalid):
+    code = "no_agents"
+
+    def __init__(self, namespace: str) -> None:
+        super().__init__(
+            f"No agent is named, and no run whose outcome speaks for a skill of {namespace} names "
+            "one."
+        )

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from memserver.domain.errors import ChatFailed
+from memserver.domain.errors import ChatFailed, NoChatModel
 from memserver.domain.items import (
     CaseBody,
     Entry,
@@ -26,7 +26,7 @@ from memserver.domain.items import (
 from memserver.domain.ports import Store
 from memserver.domain.ports.chat import Completion
 from memserver.services.asking import Asking
-from memserver.services.distilling import Distilling, NoChatModel, Words
+from memserver.services.distilling import Distilling, Words
 from memserver.services.model_budget import ModelBudget
 from memserver.services.wording import KEPT_FROM, WORDED_FROM, Wording, as_worded
 from memserver_skills.proposals import Proposal
