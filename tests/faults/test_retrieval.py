@@ -310,14 +310,27 @@ def paged_routes() -> list[Route]:
     ]
 
 
+def solved() -> list[dict[str, Any]]:
+    """Runs whose things and places, put together anew, are goals to practise."""
+    return [
+        {
+            "task": {"goal": f"put the {thing} on the {place}"},
+            "steps": [{"action": f"take {thing}"}, {"action": f"leave {thing} at {place}"}],
+            "outcome": {"score": 1.0, "success": True},
+        }
+        for thing, place in (("mug", "shelf"), ("apple", "desk"), ("book", "cart"))
+    ]
+
+
 @pytest.fixture(scope="module")
 def listed(app: App) -> dict[str, str]:
     """More than a page of everything that is listed; what paths and queries need."""
     admin = app.admin
     session = "0193e3a0-0000-7000-8000-00000000abcd"
     said = [{"kind": "message", "speaker": "x", "text": f"turn {n}"} for n in range(ROWS)]
-    runs = [{"task": {"goal": f"goal {n}"}} for n in range(ROWS)]
+    runs = [*({"task": {"goal": f"goal {n}"}} for n in range(ROWS)), *solved()]
     batch = admin.post("/v1/trajectories/batch", {"namespace": "lists", "trajectories": runs})
+    admin.post("/v1/practice/propose", {"namespace": "lists", "k": ROWS})
     for n in range(ROWS):
         note(admin, "lists", f"note {n}")
         admin.post("/v1/skills", {"namespace": "lists", "body": {"when": f"skill {n}"}})
